@@ -1,0 +1,1 @@
+"""OpenLineage events that arrive at TrueWatch and Spotify Portal."""
