@@ -1,0 +1,1 @@
+"""Helpers of the tests: servers, processes and events; checked by mypy like the package itself."""
