@@ -1,0 +1,42 @@
+"""The version matrix: each supported Python with the newest dependencies, two also with the lowest."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+import nox
+
+PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+LOWEST_PYTHONS = ("3.10", "3.12")
+
+nox.needs_version = ">=2024.4.15"
+nox.options.default_venv_backend = "uv"
+nox.options.error_on_missing_interpreters = False
+os.environ["UV_PYTHON_DOWNLOADS"] = "never"
+
+if "PYENV_VERSION" not in os.environ and shutil.which("pyenv"):
+    # pyenv's python3.X commands run only the versions that are switched on.
+    command = ["pyenv", "versions", "--bare"]
+    bare = subprocess.run(command, check=True, capture_output=True, text=True)
+    os.environ["PYENV_VERSION"] = ":".join(sorted(bare.stdout.split()))
+
+
+def run_tests(session: nox.Session, *resolution: str) -> None:
+    """Install the package with the receiver, then the test tools, and run each test that measures no time."""
+    session.install("-e", ".[receiver]", *resolution)
+    session.install("--group", "test")
+    session.run("pytest", "-m", "not slow and not serial", *session.posargs)
+
+
+@nox.session(python=PYTHONS)
+def newest(session: nox.Session) -> None:
+    """Run the tests with the newest dependencies."""
+    run_tests(session)
+
+
+@nox.session(python=LOWEST_PYTHONS)
+def lowest(session: nox.Session) -> None:
+    """Run the tests with the lowest dependencies that pyproject.toml allows."""
+    run_tests(session, "--resolution", "lowest-direct")
