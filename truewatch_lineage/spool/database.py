@@ -1,0 +1,295 @@
+"""One SQLite connection a process, shared by its threads, safe over forks, kills, full disks and corruption.
+
+Every write holds the lock ``write.lock`` as well as SQLite's own, and so does every checkpoint, since SQLite 3.7.0 to
+3.51.2 can corrupt a database when a write and a checkpoint that resets the log meet (fixed in 3.51.3).
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from truewatch_lineage.errors import (
+    SpoolBusyError,
+    SpoolCorruptError,
+    SpoolError,
+    SpoolFullError,
+    SpoolUnusableError,
+)
+from truewatch_lineage.protocol import MIB
+from truewatch_lineage.spool import folder as folders
+from truewatch_lineage.spool import rescue, schema
+from truewatch_lineage.spool.locks import FileLock
+
+BUSY_SECONDS: Final = 5.0
+WAL_LIMIT: Final = 32 * MIB
+"""A writer checkpoints by itself past this, so that a spool without a courier does not grow without bound."""
+
+_databases: weakref.WeakSet[Database] = weakref.WeakSet()
+_registry = threading.Lock()
+
+
+class Database:
+    """The file ``spool.db`` of a folder.
+
+    Args:
+        folder: A folder that `folders.prepare` has passed.
+        full: Whether a durable commit survives a power cut, or only a kill.
+        busy: Seconds to wait for other processes.
+    """
+
+    def __init__(self, folder: Path, *, full: bool = True, busy: float = BUSY_SECONDS) -> None:
+        self.path = folder / schema.FILE_NAME
+        self.generation = 0  # grows whenever ids read before may be void
+        self._full = full
+        self._busy = busy
+        self._mutex = threading.RLock()
+        self._gate = FileLock(folder / "write.lock")
+        self._connection: sqlite3.Connection | None = None
+        self._inode = (0, 0)
+        self._synchronous_full = full
+        self._pid = os.getpid()
+        self._depth = 0
+        with _registry:
+            _databases.add(self)
+
+    @contextlib.contextmanager
+    def write(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """Run a ``with`` block as one transaction and commit it.
+
+        Args:
+            durable: False where losing the commit to a power cut costs no event, only a repeated delivery; such a
+                commit does not wait for the disk.
+
+        Raises:
+            SpoolFullError: If the disk is full or a file-size limit is reached; nothing was written.
+            SpoolBusyError: If others kept the spool locked for too long.
+            SpoolCorruptError: If the file is damaged; it has been moved aside, and a second try finds a new one.
+            SpoolUnusableError: If the folder can't be written to.
+        """
+        with self._mutex, self._translated(), self._gated():
+            connection = self._open()
+            self._set_synchronous(connection, full=self._full and durable)
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            if self.wal_bytes() > WAL_LIMIT:
+                self._checkpoint(connection, "PASSIVE")
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Give a ``with`` block the connection; what it reads it must fetch whole, so that no read stays open.
+
+        Raises:
+            SpoolError: As `write`.
+        """
+        with self._mutex, self._translated():
+            if self._stale():
+                with self._gated():
+                    self._open()
+            assert self._connection is not None  # noqa: S101 - opened above, or not stale
+            yield self._connection
+
+    def version(self) -> int:
+        """Return a number that changes when another connection has committed.
+
+        Raises:
+            SpoolError: As `read`.
+        """
+        with self.read() as connection:
+            return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def wal_bytes(self) -> int:
+        """Return the size of the write-ahead log."""
+        try:
+            return os.stat(f"{self.path}-wal").st_size  # noqa: PTH116 - called for each commit
+        except FileNotFoundError:
+            return 0
+
+    def checkpoint(self) -> None:
+        """Bring the log's content into the database, so that the log can start anew.
+
+        Raises:
+            SpoolError: As `write`.
+        """
+        with self._mutex, self._translated(), self._gated():
+            self._checkpoint(self._open(), "TRUNCATE")
+
+    def close(self) -> None:
+        """Close the connection; the next call opens it again.
+
+        The last connection to close checkpoints, so it is gated as well; where the gate can't be had, it is left to
+        the end of the process, which closes nothing.
+        """
+        with self._mutex:
+            connection, self._connection = self._connection, None
+            if connection is None:
+                return
+            with self._gate.hold(self._busy) as held:
+                if held and self._pid == os.getpid() and self._is_in_place():
+                    with contextlib.suppress(sqlite3.Error):
+                        connection.close()
+                else:
+                    _leak(connection)
+
+    def before_fork(self) -> None:
+        """Let no thread be inside SQLite while the process forks, and leave the child no open database.
+
+        SQLite keeps a table of open files and their locks in the process; a child that inherits it believes that it
+        holds locks which the kernel never gave it (https://sqlite.org/howtocorrupt.html, section 2.6).
+        """
+        self._mutex.acquire()
+        if self._depth == 0:
+            self.close()
+
+    def after_fork_in_parent(self) -> None:
+        """Let the other threads go on; the next call opens the database again."""
+        self._mutex.release()
+
+    def after_fork_in_child(self) -> None:
+        """Begin anew: no connection, and a lock of our own, whoever held the inherited one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:  # a fork that did not call our hook before it, such as uWSGI's
+            _leak(connection)
+        self._mutex = threading.RLock()
+        self._depth = 0
+        self._pid = os.getpid()
+        self.generation += 1
+
+    def _stale(self) -> bool:
+        if self._pid != os.getpid():
+            self.after_fork_in_child()
+        return self._connection is None or not self._is_in_place()
+
+    def _is_in_place(self) -> bool:
+        try:
+            found = os.stat(self.path)  # noqa: PTH116 - called for each commit
+        except FileNotFoundError:
+            return False
+        return (found.st_dev, found.st_ino) == self._inode
+
+    def _open(self) -> sqlite3.Connection:
+        """Return the connection, anew where another process has put a new file in the place of the one we had."""
+        if not self._stale() and self._connection is not None:
+            return self._connection
+        if self._connection is not None:
+            _leak(self._connection)
+            self._connection = None
+        folders.create_file(self.path)
+        found = self.path.stat()
+        self._connection = schema.connect(self.path, full=self._full, busy=self._busy)
+        self._inode = (found.st_dev, found.st_ino)
+        self._synchronous_full = self._full
+        self.generation += 1
+        return self._connection
+
+    def _set_synchronous(self, connection: sqlite3.Connection, *, full: bool) -> None:
+        if full != self._synchronous_full:
+            schema.set_synchronous(connection, full=full)
+            self._synchronous_full = full
+
+    def _checkpoint(self, connection: sqlite3.Connection, mode: str) -> None:
+        # Syncs whatever the level; a reader in another process only shortens it, so its answer does not matter.
+        connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
+
+    @contextlib.contextmanager
+    def _gated(self) -> Iterator[None]:
+        if self._depth:
+            yield
+            return
+        with self._gate.hold(self._busy) as held:
+            if not held:
+                raise SpoolBusyError(
+                    f"Other processes kept the spool locked for {self._busy:g} s.", path=str(self.path)
+                )
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._meaning(error) from error
+        except SpoolCorruptError:
+            self._move_aside()
+            raise
+        except SpoolError:
+            raise
+        except OSError as error:
+            if error.errno in rescue.DISK_FULL:
+                raise SpoolFullError(f"The disk is full ({error.strerror}).", path=str(self.path)) from error
+            raise SpoolUnusableError(
+                f"The spool can't be used: {error.strerror or error}.", path=str(self.path)
+            ) from error
+
+    def _meaning(self, error: sqlite3.Error) -> SpoolError:
+        found = rescue.explain(error, self.path)
+        if isinstance(found, SpoolCorruptError):
+            self._move_aside()
+        return found
+
+    def _move_aside(self) -> None:
+        """Put a damaged file away, carry over what can be read, and let the next call open the new one."""
+        with contextlib.suppress(SpoolError, OSError), self._gated():
+            if self._connection is not None:
+                with contextlib.suppress(sqlite3.Error):
+                    self._connection.close()
+                self._connection = None
+            rescue.move_aside(self.path, self._inode, full=self._full, busy=self._busy)
+
+
+def _leak(connection: sqlite3.Connection) -> None:
+    """Keep a connection from ever being closed.
+
+    Closing one that was inherited over a fork, or whose file has been renamed, would delete the log that now stands
+    under its old name.
+    """
+    import ctypes  # noqa: PLC0415 - 5 ms that only a rare fork or rescue needs
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
+def _before_fork() -> None:
+    _registry.acquire()
+    for database in sorted(_databases, key=id):
+        database.before_fork()
+
+
+def _after_fork_in_parent() -> None:
+    for database in _databases:
+        database.after_fork_in_parent()
+    _registry.release()
+
+
+def _after_fork_in_child() -> None:
+    global _registry  # noqa: PLW0603 - the inherited lock is held by the fork
+    _registry = threading.Lock()
+    for database in _databases:
+        database.after_fork_in_child()
+
+
+def _close_all() -> None:
+    """Close what is open when the interpreter ends, since it would close it without the gate."""
+    for database in list(_databases):
+        database.close()
+
+
+atexit.register(_close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

@@ -1,0 +1,125 @@
+"""The spool's folder: ours alone, on a local disk, and never reached through a symlink."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from truewatch_lineage.errors import SpoolUnusableError
+
+NETWORK_FILE_SYSTEMS: Final = frozenset(  # noqa: SIM905 - a list of 30 short strings reads worse
+    "nfs nfs3 nfs4 cifs smb smb2 smb3 smbfs ncpfs afs coda ceph lustre glusterfs gpfs beegfs 9p virtiofs "
+    "fuse.sshfs fuse.s3fs fuse.gcsfuse fuse.glusterfs fuse.ceph-fuse fuse.blobfuse fuse.blobfuse2 fuse.goofys "
+    "fuse.rclone fuse.mount-s3 afpfs webdav fuse.davfs".split()
+)
+"""File systems of Linux's mountinfo on which SQLite's WAL is not safe: its index is shared memory of one host
+(https://sqlite.org/wal.html, "does not work over a network filesystem")."""
+
+_MOUNTINFO: Final = Path("/proc/self/mountinfo")
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder with mode 0700, or check the one that is there.
+
+    Raises:
+        SpoolUnusableError: If it is a symlink, another user's, not writable, or on a network file system.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except (FileExistsError, NotADirectoryError) as error:
+        raise _unusable(folder, "is not a folder") from error
+    except OSError as error:
+        raise _unusable(folder, f"can't be made: {error.strerror}") from error
+    if stat.S_ISLNK(found.st_mode):
+        raise _unusable(folder, "is a symlink")
+    if not stat.S_ISDIR(found.st_mode):
+        raise _unusable(folder, "is not a folder")
+    _check_owner(folder, found)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _unusable(folder, "can't be written to")
+    if kind := network_file_system(folder):
+        raise _unusable(folder, f"is on a network file system ({kind}), where SQLite's locks don't hold")
+
+
+def create_file(path: Path) -> None:
+    """Make an empty file with mode 0600 if it is missing, durably, and refuse a symlink in its place.
+
+    Raises:
+        SpoolUnusableError: If something else than a file of ours is there, or the folder can't be written to.
+        OSError: With ENOSPC where the disk is full.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        os.close(os.open(path, flags, 0o600))
+    except FileExistsError:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise _unusable(path, "is not a plain file") from None
+    except PermissionError as error:
+        raise _unusable(path, f"can't be made: {error.strerror}") from error
+    else:
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a power cut."""
+    if os.name == "nt":  # pragma: no cover - Windows has no descriptor of a folder
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def network_file_system(folder: Path, mountinfo: str | None = None) -> str | None:
+    """Name the network file system that holds ``folder``, or None.
+
+    Args:
+        folder: An existing folder.
+        mountinfo: The text of ``/proc/self/mountinfo`` (proc(5)); read from there if None, and where there is none the
+            answer is None.
+    """
+    if mountinfo is None:
+        with contextlib.suppress(OSError):
+            mountinfo = _MOUNTINFO.read_text(encoding="utf-8", errors="replace")
+    real = os.path.realpath(folder)
+    best, kind = "", None
+    for line in (mountinfo or "").splitlines():
+        before, _, after = line.partition(" - ")
+        point = before.split(" ")[4].encode("latin-1", "replace").decode("unicode_escape")
+        if len(point) >= len(best) and (real == point or real.startswith(point.rstrip("/") + "/")):
+            best, kind = point, after.split(" ")[0]
+    return kind if kind in NETWORK_FILE_SYSTEMS else None
+
+
+def owner_name(uid: int) -> str:
+    """Return a user's name for messages, or the number where he has none (as in many containers)."""
+    with contextlib.suppress(ImportError, KeyError):
+        import pwd  # noqa: PLC0415 - not on Windows
+
+        return pwd.getpwuid(uid).pw_name
+    return str(uid)
+
+
+def _check_owner(folder: Path, found: os.stat_result) -> None:
+    if os.name == "nt":  # pragma: no cover - no uids there
+        return
+    if found.st_uid != os.geteuid():
+        raise _unusable(folder, f"belongs to {owner_name(found.st_uid)}, and you are {owner_name(os.geteuid())}")
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        try:
+            folder.chmod(0o700)
+        except OSError as error:
+            raise _unusable(folder, f"is open to other users and can't be closed: {error.strerror}") from error
+
+
+def _unusable(path: Path, what: str) -> SpoolUnusableError:
+    return SpoolUnusableError(
+        f"The spool's {'folder' if path.suffix != '.db' else 'file'} {what}.",
+        path=str(path),
+        fix="Set spool_dir to a folder of your own on a local disk.",
+    )

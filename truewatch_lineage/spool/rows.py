@@ -1,0 +1,155 @@
+"""The spool's statements that move events: every one keeps three things true inside its caller's transaction.
+
+The first pending event of a lane, and it alone, has ``head = 1``. A body's ``refs`` counts its events. A destination's
+``bytes`` and ``dead_bytes`` count the bodies of its events.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from truewatch_lineage.spool.records import Binding, Entry, Settlement
+from truewatch_lineage.spool.schema import DEAD, PENDING
+
+
+def destination_id(connection: sqlite3.Connection, binding: Binding, *, create: bool) -> int:
+    """Return the row of a destination, 0 if there is none and none is to be made."""
+    key = (binding.name, binding.kind, binding.url)
+    if create:
+        connection.execute("INSERT OR IGNORE INTO destination (name, kind, url) VALUES (?, ?, ?)", key)
+    row = connection.execute("SELECT id FROM destination WHERE name = ? AND kind = ? AND url = ?", key).fetchone()
+    return int(row[0]) if row else 0
+
+
+def insert(
+    connection: sqlite3.Connection,
+    destination: int,
+    entry: Entry,
+    body: bytes | None,
+    digest: bytes,
+    now: float,
+) -> int:
+    """Insert an event; returns its id."""
+    dead = entry.dead is not None
+    has_pending = connection.execute(
+        "SELECT 1 FROM event WHERE destination_id = ? AND lane = ? AND state = 0 LIMIT 1",
+        (destination, entry.lane),
+    ).fetchone()
+    cursor = connection.execute(
+        "INSERT INTO event (destination_id, body_id, lane, state, head, event_type, job, run_id, reason, bytes, created)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            destination,
+            _keep_body(connection, digest, body) if body is not None else None,
+            entry.lane,
+            DEAD if dead else PENDING,
+            int(not dead and not has_pending),
+            entry.event_type,
+            entry.job,
+            entry.run_id,
+            entry.dead,
+            len(entry.body or b""),
+            now,
+        ),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def deliver(
+    connection: sqlite3.Connection,
+    destination: int,
+    settlements: Sequence[Settlement],
+    now: float,
+    *,
+    receipts: bool,
+) -> None:
+    """Remove delivered events, leave their receipts and count them."""
+    if receipts:
+        connection.executemany(
+            "INSERT OR REPLACE INTO receipt SELECT id, destination_id, event_type, job, run_id, ?, ?, attempts + 1, "
+            "created, ? FROM event WHERE id = ?",
+            [(one.status, one.reason, now, one.id) for one in settlements],
+        )
+    gone = remove(connection, [one.id for one in settlements])
+    connection.execute(
+        "UPDATE destination SET delivered = delivered + ?, cached = cached + ?, not_json = not_json + ? WHERE id = ?",
+        (gone, sum(one.cached for one in settlements), sum(one.not_json for one in settlements), destination),
+    )
+
+
+def postpone(connection: sqlite3.Connection, settlements: Iterable[Settlement], now: float) -> None:
+    """Note failed attempts of events that go on waiting."""
+    connection.executemany(
+        "UPDATE event SET attempts = attempts + 1, due = ?, reason = ?, status = ?, "
+        "failed_at = CASE failed_at WHEN 0 THEN ? ELSE failed_at END, failed_first = coalesce(failed_first, ?) "
+        "WHERE id = ? AND state = 0",
+        [(one.due, one.reason, one.status, one.attempt, now, one.id) for one in settlements],
+    )
+
+
+def bury(connection: sqlite3.Connection, destination: int, settlement: Settlement, room: int) -> None:
+    """Make a pending event a dead letter; its body is kept while dead letters have room."""
+    row = connection.execute(
+        "SELECT lane, body_id, event.bytes, dead_bytes FROM event JOIN destination ON destination.id = destination_id "
+        "WHERE event.id = ? AND event.state = 0",
+        (settlement.id,),
+    ).fetchone()
+    if row is None:
+        return
+    lane, body, size, used = row
+    keep = body is not None and used + size <= room
+    connection.execute(
+        "UPDATE event SET state = 1, head = 0, attempts = attempts + 1, reason = ?, status = ?, body_id = ? WHERE id = ?",
+        (settlement.reason, settlement.status, body if keep else None, settlement.id),
+    )
+    if keep:
+        connection.execute("UPDATE destination SET dead_bytes = dead_bytes + ? WHERE id = ?", (size, destination))
+    elif body is not None:
+        _let_go(connection, body)
+        connection.execute("UPDATE destination SET bytes = bytes - ? WHERE id = ?", (size, destination))
+    set_head(connection, destination, lane)
+
+
+def remove(connection: sqlite3.Connection, ids: Iterable[int]) -> int:
+    """Delete events of any state with what belongs to them; returns how many there were."""
+    gone = 0
+    for event_id in ids:
+        row = connection.execute(
+            "SELECT destination_id, lane, state, body_id, bytes FROM event WHERE id = ?", (event_id,)
+        ).fetchone()
+        if row is None:
+            continue
+        destination, lane, state, body, size = row
+        connection.execute("DELETE FROM event WHERE id = ?", (event_id,))
+        if body is not None:
+            _let_go(connection, body)
+            connection.execute(
+                "UPDATE destination SET bytes = bytes - ?, dead_bytes = dead_bytes - ? WHERE id = ?",
+                (size, size if state == DEAD else 0, destination),
+            )
+        set_head(connection, destination, lane)
+        gone += 1
+    return gone
+
+
+def set_head(connection: sqlite3.Connection, destination: int, lane: str) -> None:
+    """Make the first pending event of a lane its head."""
+    connection.execute(
+        "UPDATE event SET head = 1 WHERE head = 0 AND id = "
+        "(SELECT min(id) FROM event WHERE destination_id = ? AND lane = ? AND state = 0)",
+        (destination, lane),
+    )
+
+
+def _keep_body(connection: sqlite3.Connection, digest: bytes, body: bytes) -> int:
+    cursor = connection.execute("INSERT OR IGNORE INTO body (digest, data, refs) VALUES (?, ?, 1)", (digest, body))
+    if cursor.rowcount == 1:
+        return int(cursor.lastrowid or 0)
+    connection.execute("UPDATE body SET refs = refs + 1 WHERE digest = ?", (digest,))
+    return int(connection.execute("SELECT id FROM body WHERE digest = ?", (digest,)).fetchone()[0])
+
+
+def _let_go(connection: sqlite3.Connection, body: int) -> None:
+    connection.execute("UPDATE body SET refs = refs - 1 WHERE id = ?", (body,))
+    connection.execute("DELETE FROM body WHERE id = ? AND refs = 0", (body,))

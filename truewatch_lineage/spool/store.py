@@ -1,0 +1,299 @@
+"""The spool as the pipeline and the courier use it: put events in, take the heads of lanes, settle what became of them."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import Final, TypeVar
+
+from truewatch_lineage.errors import SpoolCorruptError, SpoolError, SpoolFullError
+from truewatch_lineage.protocol import MIB
+from truewatch_lineage.spool import folder as folders
+from truewatch_lineage.spool import rows
+from truewatch_lineage.spool.ballast import Ballast
+from truewatch_lineage.spool.database import Database
+from truewatch_lineage.spool.records import Binding, Entry, Queued, Settlement, Standing
+
+LARGEST_DEFAULT: Final = 1024 * MIB
+DEAD_SHARE: Final = 4
+"""Dead letters keep their bodies up to a quarter of a destination's share."""
+
+CLOCK_TOLERANCE: Final = 3600.0
+"""Seconds: a due time further ahead than any we set means that the clock was turned back, and counts as due."""
+
+_STANDING: Final = ", ".join(field.name for field in fields(Standing))
+_T = TypeVar("_T")
+
+
+class Store:
+    """A spool folder, opened.
+
+    Args:
+        folder: Where it is; made if missing.
+        durability: ``power``: what `put` returned from survives a power cut; ``process``: a kill.
+        max_bytes: Bytes of bodies at most, or None for min(1 GiB, 10 % of the disk's free space).
+        shares: Into how many equal shares they are cut: one for each destination.
+        receipts_days: How long a delivered event leaves a receipt.
+        clock: The wall clock, in epoch seconds.
+
+    Raises:
+        SpoolUnusableError: If the folder can't hold a spool.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        durability: str = "power",
+        max_bytes: int | None = None,
+        shares: int = 1,
+        receipts_days: float = 7.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        folders.prepare(folder)
+        self.folder = folder
+        self.clock = clock
+        self.database = Database(folder, full=durability == "power")
+        self.ballast = Ballast(folder)
+        self._receipt_seconds = receipts_days * 86_400
+        self._share = (max_bytes or self._default_size()) // max(shares, 1)
+        self._ids: dict[Binding, int] = {}
+        self._generation = 0
+
+    def put(self, entries: Sequence[Entry]) -> list[int | None]:
+        """Store events in one durable commit.
+
+        Returns:
+            An id each, in order; None where the destination's share is used up and the event was not stored.
+
+        Raises:
+            SpoolError: If nothing was stored.
+        """
+        return self._retried(lambda: self._put(entries))
+
+    def heads(self, binding: Binding, limit: int) -> list[Queued]:
+        """Return the oldest events that may leave now: the first of each lane whose time has come.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+        now = self.clock()
+        return self._heads(binding, "AND (due <= ? OR due > ?) ORDER BY id LIMIT ?", now, now + CLOCK_TOLERANCE, limit)
+
+    def probe(self, binding: Binding) -> list[Queued]:
+        """Return the one event to probe a stopped destination with, due or not.
+
+        The head that was tried least, so that lanes take turns and a poisoned one can't keep the destination shut.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+        return self._heads(binding, "ORDER BY attempts, id LIMIT 1")
+
+    def settle(self, binding: Binding, settlements: Iterable[Settlement], standing: Standing) -> None:
+        """Write down what became of attempts and how the destination stands now, in one commit.
+
+        The commit does not wait for the disk: losing it repeats a delivery, and loses none. A full disk gives up the
+        ballast.
+
+        Raises:
+            SpoolError: If it could not be written; then the events are still pending.
+        """
+        self._with_ballast(lambda: self._settle(binding, list(settlements), standing))
+
+    def count(self, binding: Binding, *, skipped: int = 0, tombstones: int = 0) -> None:
+        """Add to the counters of events that were not stored.
+
+        Raises:
+            SpoolError: If it could not be written.
+        """
+
+        def write() -> None:
+            with self.database.write() as connection:
+                connection.execute(
+                    "UPDATE destination SET skipped = skipped + ?, tombstones = tombstones + ? WHERE id = ?",
+                    (skipped, tombstones, self._id(connection, binding, create=True)),
+                )
+
+        self._with_ballast(write)
+
+    def standing(self, binding: Binding) -> Standing:
+        """Return how a destination stands.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+
+        def query() -> Standing:
+            with self.database.read() as connection:
+                row = connection.execute(
+                    f"SELECT {_STANDING} FROM destination WHERE id = ?",  # noqa: S608 - our own column names
+                    (self._id(connection, binding),),
+                ).fetchone()
+            return Standing(*row) if row else Standing()
+
+        return self._retried(query)
+
+    def register(self, binding: Binding) -> None:
+        """Note that a process uses these settings, so that commands without settings know which are current.
+
+        Raises:
+            SpoolError: If it could not be written.
+        """
+
+        def write() -> None:
+            with self.database.write(durable=False) as connection:
+                connection.execute(
+                    "UPDATE destination SET used = ? WHERE id = ?",
+                    (self.clock(), self._id(connection, binding, create=True)),
+                )
+
+        self._with_ballast(write)
+
+    def is_pending(self, event_id: int) -> bool:
+        """Tell whether an event still waits.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+        with self.database.read() as connection:
+            return bool(connection.execute("SELECT 1 FROM event WHERE id = ? AND state = 0", (event_id,)).fetchone())
+
+    def pending(self, binding: Binding, *, before: int | None = None, limit: int = -1) -> int:
+        """Count the events that wait for a destination, up to ``limit``, or those before an id.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+        with self.database.read() as connection:
+            row = connection.execute(
+                "SELECT count(*) FROM (SELECT 1 FROM event WHERE destination_id = ? AND state = 0 AND id < ? LIMIT ?)",
+                (self._id(connection, binding), before if before is not None else 1 << 62, limit),
+            ).fetchone()
+        return int(row[0])
+
+    def next_due(self, binding: Binding) -> float | None:
+        """Return when the first waiting head is due, in epoch seconds, or None if nothing waits.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+        with self.database.read() as connection:
+            row = connection.execute(
+                "SELECT min(due) FROM event WHERE destination_id = ? AND head = 1",
+                (self._id(connection, binding),),
+            ).fetchone()
+        return None if row[0] is None else float(row[0])
+
+    def fingerprint_key(self) -> bytes:
+        """Return the key under which this spool keeps fingerprints of settings.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+        with self.database.read() as connection:
+            return bytes(connection.execute("SELECT value FROM meta WHERE key = 'fingerprint_key'").fetchone()[0])
+
+    def tidy(self) -> None:
+        """Do what is due now and then: forget old receipts, bring the log in, fill the ballast.
+
+        Raises:
+            SpoolError: If it could not be written.
+        """
+        with self.database.write(durable=False) as connection:
+            connection.execute("DELETE FROM receipt WHERE delivered < ?", (self.clock() - self._receipt_seconds,))
+        self.database.checkpoint()
+        self.ballast.fill()
+
+    def close(self) -> None:
+        """Close the database; the next call opens it again."""
+        self.database.close()
+
+    def _heads(self, binding: Binding, condition: str, *values: float) -> list[Queued]:
+        def query() -> list[Queued]:
+            with self.database.read() as connection:
+                found = connection.execute(
+                    "SELECT event.id, lane, data, attempts, failed_at, failed_first FROM event "  # noqa: S608 - ours
+                    "JOIN body ON body.id = body_id WHERE event.id IN "
+                    f"(SELECT id FROM event WHERE destination_id = ? AND head = 1 {condition}) ORDER BY event.id",
+                    (self._id(connection, binding), *values),
+                ).fetchall()
+            return [Queued(*row) for row in found]
+
+        return self._retried(query)
+
+    def _put(self, entries: Sequence[Entry]) -> list[int | None]:
+        with self.database.write() as connection:
+            return [self._put_one(connection, entry) for entry in entries]
+
+    def _put_one(self, connection: sqlite3.Connection, entry: Entry) -> int | None:
+        destination = self._id(connection, entry.binding, create=True)
+        size = len(entry.body or b"")
+        used, used_by_dead = connection.execute(
+            "SELECT bytes, dead_bytes FROM destination WHERE id = ?", (destination,)
+        ).fetchone()
+        body, fits = entry.body, used + size <= self._share
+        if entry.dead is not None:
+            body = body if fits and used_by_dead + size <= self._share // DEAD_SHARE else None
+        elif not fits:
+            return None
+        kept = size if body is not None else 0
+        connection.execute(
+            "UPDATE destination SET bytes = bytes + ?, dead_bytes = dead_bytes + ? WHERE id = ?",
+            (kept, kept if entry.dead is not None else 0, destination),
+        )
+        digest = hashlib.sha256(body).digest() if body is not None else b""
+        return rows.insert(connection, destination, entry, body, digest, self.clock())
+
+    def _settle(self, binding: Binding, settlements: list[Settlement], standing: Standing) -> None:
+        with self.database.write(durable=False) as connection:
+            destination = self._id(connection, binding, create=True)
+            names = _STANDING.replace(", ", " = ?, ") + " = ?"
+            connection.execute(
+                f"UPDATE destination SET {names} WHERE id = ?",  # noqa: S608 - our own column names
+                (*astuple(standing), destination),
+            )
+            delivered = [one for one in settlements if one.result == "delivered"]
+            rows.deliver(connection, destination, delivered, self.clock(), receipts=self._receipt_seconds > 0)
+            rows.postpone(connection, [one for one in settlements if one.result == "wait"], self.clock())
+            for one in settlements:
+                if one.result == "dead":
+                    rows.bury(connection, destination, one, self._share // DEAD_SHARE)
+
+    def _id(self, connection: sqlite3.Connection, binding: Binding, *, create: bool = False) -> int:
+        """Return a destination's row id, 0 if it has none; ids are void once the database is another one."""
+        if self._generation != self.database.generation:
+            self._ids.clear()
+            self._generation = self.database.generation
+        if binding not in self._ids:
+            found = rows.destination_id(connection, binding, create=create)
+            if not found:
+                return 0
+            self._ids[binding] = found
+        return self._ids[binding]
+
+    def _retried(self, action: Callable[[], _T]) -> _T:
+        """Run an action once more where the database was found damaged, since a new one is in its place now."""
+        try:
+            return action()
+        except SpoolCorruptError:
+            return action()
+        except SpoolError:
+            self._ids.clear()  # one of them may have been made in a transaction that was rolled back
+            raise
+
+    def _with_ballast(self, action: Callable[[], None]) -> None:
+        try:
+            self._retried(action)
+        except SpoolFullError:
+            if not self.ballast.drop():
+                raise
+            action()
+
+    def _default_size(self) -> int:
+        return min(LARGEST_DEFAULT, shutil.disk_usage(self.folder).free // 10)
