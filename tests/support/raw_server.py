@@ -369,9 +369,7 @@ def _read_head(readline: Callable[[], bytes]) -> bytes:
     return b"".join(lines)
 
 
-def _request(
-    number: int, head: bytes, readline: Callable[[], bytes], read: Callable[[int], bytes]
-) -> Request:
+def _request(number: int, head: bytes, readline: Callable[[], bytes], read: Callable[[int], bytes]) -> Request:
     first, *rest = head.decode("latin-1").splitlines()
     method, path, _version = first.split(" ", 2)
     headers = tuple((name, value.strip()) for name, _, value in (line.partition(":") for line in rest))

@@ -1,0 +1,135 @@
+"""Runs the receiver: binds, opens the store, serves until a signal."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from truewatch_lineage.errors import ConfigError
+from truewatch_lineage.receiver.app import build_app
+from truewatch_lineage.receiver.auth import Gate
+from truewatch_lineage.receiver.connection import ReceiverProtocol
+from truewatch_lineage.receiver.guards import ACCESS, is_loopback
+from truewatch_lineage.receiver.store import Store
+
+MAX_HEAD_BYTES = 64 * 1024
+MAX_CONNECTIONS = 1000
+IDLE_SECONDS = 30
+GRACE_SECONDS = 1
+_BACKLOG = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to run.
+
+    Attributes:
+        host: The address to bind to.
+        port: 0 for a free one.
+        tokens: Those that are accepted; empty to ask for none. Never shown.
+        data: The file of events, or None for one that is gone afterwards.
+        strict: Whether formats that real events break are errors.
+    """
+
+    host: str
+    port: int
+    tokens: tuple[str, ...]
+    data: Path | None
+    strict: bool
+
+    def __repr__(self) -> str:
+        return f"Options(host={self.host!r}, port={self.port}, tokens={len(self.tokens)}, data={self.data})"
+
+
+def run(options: Options, announce: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; open requests get ``GRACE_SECONDS`` to end.
+
+    Args:
+        options: How.
+        announce: Is called with the receiver's url once it accepts connections.
+
+    Raises:
+        ConfigError: The address can't be bound, or the file can't be used.
+    """
+    _log_to_stderr()
+    with _bind(options) as listener, _opened(options.data) as store:
+        app = build_app(store, Gate(options.tokens), strict=options.strict, loopback=is_loopback(options.host))
+        config = uvicorn.Config(
+            app,
+            http=ReceiverProtocol,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            backlog=_BACKLOG,
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_keep_alive=IDLE_SECONDS,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        )
+        url = _url(options.host, listener.getsockname()[1])
+        _Server(config, lambda: announce(url)).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server that tells when it is ready, and ends with 0 after a signal instead of dying by it."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        kept = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in kept.items():
+                signal.signal(number, handler)
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
+    ACCESS.setLevel(logging.INFO)
+
+
+def _bind(options: Options) -> socket.socket:
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    try:
+        return socket.create_server((options.host, options.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        where = f"port {options.port} on {options.host}"
+        if error.errno == errno.EADDRINUSE:
+            fix = "Stop the program that uses it, or choose another with --port (0 takes a free one)."
+            raise ConfigError(f"The receiver can't listen: {where} is taken.", key="--port", fix=fix) from error
+        fix = "Choose another --host or --port."
+        raise ConfigError(f"The receiver can't listen on {where}: {error.strerror}.", key="--host", fix=fix) from error
+
+
+@contextlib.contextmanager
+def _opened(data: Path | None) -> Iterator[Store]:
+    with contextlib.ExitStack() as stack:
+        if data is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="truewatch-lineage-receiver-"))
+            data = Path(folder, "events.sqlite")
+        yield stack.enter_context(contextlib.closing(Store(data)))
+
+
+def _url(host: str, port: int) -> str:
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - shown, not bound
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
