@@ -55,8 +55,8 @@ class ConfigError(TruewatchLineageError):
         self.source = source
 
     def __str__(self) -> str:
-        where = f" (from {self.source})" if self.source else ""
-        text = f"{self.problem}{where}"
+        where = f" (from {self.source})." if self.source else "."
+        text = self.problem.removesuffix(".") + where
         return f"{text} {self.fix}" if self.fix else text
 
 

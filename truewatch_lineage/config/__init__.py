@@ -1,1 +1,10 @@
-"""Placeholder."""
+"""Settings: from a dict, the environment and a file to one frozen record."""
+
+from __future__ import annotations
+
+from truewatch_lineage.config.keys import KEYS, Key
+from truewatch_lineage.config.layers import Layer
+from truewatch_lineage.config.load import load
+from truewatch_lineage.config.settings import DestinationSettings, Settings
+
+__all__ = ["KEYS", "DestinationSettings", "Key", "Layer", "Settings", "load"]

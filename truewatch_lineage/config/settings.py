@@ -1,4 +1,7 @@
-"""The settings after all sources are merged and checked: frozen, and safe to print."""
+"""The settings after all sources are merged and checked: frozen, and safe to print.
+
+What may hold a secret (headers, a proxy's password, expressions to redact) is left out of the repr.
+"""
 
 from __future__ import annotations
 
@@ -46,13 +49,13 @@ class DestinationSettings:
     url: str
     token_source: TokenSource | None = None
     auth_method: AuthMethod = "bearer"
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     compression: Literal["gzip", "none"] = "gzip"
     timeout: float = 10.0
     ca_file: Path | None = None
     client_cert: Path | None = None
     client_key: Path | None = None
-    proxy: str | None = None
+    proxy: str | None = field(default=None, repr=False)
     allow_insecure_http: bool = False
     concurrency: int | None = None
     match: Match | None = None
@@ -79,6 +82,7 @@ class Settings:
         spark_inject: Airflow only: whether Spark's properties get the token.
         disabled: Whether ``emit()`` does nothing.
         origins: Where each setting came from, as ``{"key" or "destination.key": source}``.
+        notices: What was accepted but should be known: settings that have no effect, unknown variables.
     """
 
     destinations: tuple[DestinationSettings, ...]
@@ -89,8 +93,9 @@ class Settings:
     spool_max_bytes: int | None = None
     durability: Literal["power", "process"] = "power"
     receipts_days: float = 7.0
-    redact: tuple[re.Pattern[str], ...] = ()
+    redact: tuple[re.Pattern[str], ...] = field(default=(), repr=False)
     enabled: bool = True
     spark_inject: bool = False
     disabled: bool = False
     origins: Mapping[str, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()

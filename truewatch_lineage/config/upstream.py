@@ -1,0 +1,88 @@
+"""Undo what OpenLineage's loader of variables does to a token.
+
+``OpenLineageClient._load_config_from_env_variables`` (openlineage-python 1.54) lower-cases the key and parses the value
+as JSON, so that a token such as ``9e12``, ``true``, ``null`` or ``"x"`` reaches a transport as something else. The
+variable still holds the text: it is the one whose name leads to the key and whose parsed value is what arrived.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from truewatch_lineage.config.keys import fold
+from truewatch_lineage.errors import TokenError
+
+_PREFIX: Final = "OPENLINEAGE__TRANSPORT__"
+_TOKEN_SPELLINGS: Final = frozenset({"token", "apikey"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    """A variable that sets a token: its name, the folded keys it leads to, its text, and what upstream makes of it."""
+
+    name: str
+    path: tuple[str, ...]
+    text: str = field(repr=False)
+    parsed: Any = field(repr=False)
+
+    def leads_to(self, path: tuple[str, ...]) -> bool:
+        return self.path == path or (self.path[0] == "transports" and self.path[-len(path) :] == path)
+
+
+def restore_tokens(params: Mapping[str, Any], environ: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the transport's settings with every token as its variable spells it, byte for byte.
+
+    Args:
+        params: What the transport was given; not changed.
+        environ: The environment.
+
+    Raises:
+        TokenError: Two variables lead to the same value by different texts, so which one is meant can't be told.
+    """
+    variables = tuple(_variables(environ))
+    return _restore(params, (), variables) if variables else params
+
+
+def _variables(environ: Mapping[str, str]) -> Iterator[_Variable]:
+    for name, text in environ.items():
+        path = tuple(fold(part) for part in name.removeprefix(_PREFIX).split("__"))
+        if name.startswith(_PREFIX) and path[-1] in _TOKEN_SPELLINGS:
+            yield _Variable(name, path, text, _parse(text))
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _restore(tree: Mapping[str, Any], path: tuple[str, ...], variables: Iterable[_Variable]) -> dict[str, Any]:
+    return {key: _value(value, (*path, fold(str(key))), variables) for key, value in tree.items()}
+
+
+def _value(value: Any, path: tuple[str, ...], variables: Iterable[_Variable]) -> Any:
+    if path[-1] in _TOKEN_SPELLINGS:
+        return _text(value, path, variables)
+    return _restore(value, path, variables) if isinstance(value, Mapping) else value
+
+
+def _text(value: Any, path: tuple[str, ...], variables: Iterable[_Variable]) -> Any:
+    matching = [known for known in variables if known.leads_to(path) and _same(known.parsed, value)]
+    texts = {known.text for known in matching}
+    if len(texts) > 1:
+        names = " and ".join(sorted(known.name for known in matching))
+        raise TokenError(
+            f"{names} look the same once OpenLineage's client has parsed them as JSON.",
+            key=".".join(path),
+            fix="Name each token's variable in token_env instead.",
+        )
+    return texts.pop() if texts else value
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Compare as JSON values: true is not 1, 1 is not 1.0, and NaN is NaN."""
+    return type(one) is type(other) and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

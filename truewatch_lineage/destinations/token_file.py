@@ -1,0 +1,141 @@
+"""A token in a file, as Docker and Kubernetes mount secrets: read again whenever the file changes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Final
+
+from truewatch_lineage.destinations.token_value import Token
+from truewatch_lineage.errors import TokenError
+
+MAX_BYTES: Final = 64 * 1024
+"""More than any token: a larger file is not one."""
+
+_log = logging.getLogger(__name__)
+_warned: set[str] = set()
+_Signature = tuple[int, int, int, int, int]
+
+
+class FileToken:
+    """The token in the file at ``path``.
+
+    Symbolic links are followed, because Kubernetes swaps a link to rotate a secret; what is checked is the file they
+    lead to, opened once so that it can't be swapped between check and reading. The file must be a regular one, owned by
+    this user or root. One that others may write is refused, and so is one that a group may write unless it is this
+    process's own group (the private group of a user with umask 002; group 0 on OpenShift), which is a warning, as is a
+    file that others may read. Windows has neither such owners nor such modes; nothing is checked there.
+
+    Args:
+        path: The file, absolute.
+    """
+
+    __slots__ = ("_known", "path")
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._known: tuple[_Signature, Token] | None = None
+
+    def __repr__(self) -> str:
+        return f"FileToken({self.describe()})"
+
+    def get(self, *, refresh: bool = False) -> Token:
+        """Return the token, read again if the file has changed or ``refresh`` is set.
+
+        Raises:
+            TokenError: The file is missing, unreadable, unsafe, or holds no token.
+        """
+        try:
+            known = self._known
+            if known and not refresh and known[0] == _signature(os.stat(self.path)):  # noqa: PTH116 - one call an event
+                return known[1]
+            info, data = _read(self.path)
+        except OSError as error:
+            raise self._unreadable(error) from None
+        self._check(info)
+        token = self._parse(data)
+        self._known = (_signature(info), token)
+        return token
+
+    def describe(self) -> str:
+        """Name the file, unless the path looks as if the token itself was written in its place."""
+        return f"file {self.path}" if _is_path(self.path) else "the file named by token_file"
+
+    def age(self) -> float | None:
+        """Return the seconds since the file was last changed, or None if it is not there."""
+        try:
+            return max(0.0, time.time() - self.path.stat().st_mtime)
+        except OSError:
+            return None
+
+    def _unreadable(self, error: OSError) -> TokenError:
+        reasons = {FileNotFoundError: "is not there", PermissionError: "can't be read by this user"}
+        reason = reasons.get(type(error), f"can't be read: {error.strerror}")
+        return self._error(f"The token's {self.describe()} {reason}.", "Mount or create it, readable by this user.")
+
+    def _parse(self, data: bytes) -> Token:
+        if len(data) > MAX_BYTES:
+            raise self._error(
+                f"The token's {self.describe()} holds more than {MAX_BYTES} bytes.", "It must hold the token alone."
+            )
+        # latin-1 takes every byte: a decoder's exception would carry the bytes.
+        return Token.parse(data.decode("latin-1"), source=self.describe(), key="token_file")
+
+    def _check(self, info: os.stat_result) -> None:
+        if not stat.S_ISREG(info.st_mode):
+            raise self._error(
+                f"The token's {self.describe()} is no regular file.", "Write the token into a plain file."
+            )
+        if os.name != "posix":
+            return
+        if info.st_uid not in (os.geteuid(), 0):
+            raise self._error(
+                f"The token's {self.describe()} belongs to another user (uid {info.st_uid}).",
+                f"Make it belong to uid {os.geteuid()} or root.",
+            )
+        group_may_write = bool(info.st_mode & stat.S_IWGRP)
+        if info.st_mode & stat.S_IWOTH or (group_may_write and info.st_gid != os.getegid()):
+            raise self._error(f"Others may write the token's {self.describe()}.", "Run chmod 600 on it.")
+        if group_may_write or info.st_mode & stat.S_IROTH:
+            self._warn("Others may write or read the token's %s; chmod 600 makes it private.")
+
+    def _warn(self, text: str) -> None:
+        shown = self.describe()
+        if shown not in _warned:
+            _warned.add(shown)
+            _log.warning(text, shown)
+
+    def _error(self, problem: str, fix: str) -> TokenError:
+        return TokenError(problem, key="token_file", fix=fix)
+
+
+def _read(path: Path) -> tuple[os.stat_result, bytes]:
+    """Return the file's state and its first bytes; a FIFO or device is opened without waiting and left unread."""
+    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+    handle = os.open(path, flags)
+    try:
+        info = os.fstat(handle)
+        data = os.read(handle, MAX_BYTES + 1) if stat.S_ISREG(info.st_mode) else b""
+    finally:
+        os.close(handle)
+    return info, data
+
+
+def _signature(info: os.stat_result) -> _Signature:
+    return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+
+
+def _is_path(path: Path) -> bool:
+    """Tell whether ``path`` exists, or leads through a folder that exists beside the way to the working folder.
+
+    A token written where its file's name belongs fails both, as it would be looked for in the working folder.
+    """
+    try:
+        here = Path.cwd()
+        excluded = {here, *here.parents, Path(path.anchor)}
+        return path.exists() or any(parent.is_dir() for parent in path.parents if parent not in excluded)
+    except OSError:
+        return False

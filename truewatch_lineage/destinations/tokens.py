@@ -1,0 +1,136 @@
+"""Where tokens come from: one interface, and a source for each way to configure it.
+
+A source is made without reading anything: a file may appear after the program has started, and a command may need what
+only the sending process has. What goes wrong is a :class:`~truewatch_lineage.errors.TokenError` at the first ``get``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol
+
+from truewatch_lineage.destinations.token_command import CommandToken
+from truewatch_lineage.destinations.token_file import FileToken
+from truewatch_lineage.destinations.token_value import Token
+from truewatch_lineage.errors import TokenError
+
+__all__ = [
+    "CommandToken",
+    "EnvToken",
+    "FileToken",
+    "StaticToken",
+    "Token",
+    "TokenSource",
+    "register_token_source",
+    "registered_token_source",
+]
+
+
+class TokenSource(Protocol):
+    """Gives the token of one destination; its repr and its errors never hold it."""
+
+    def get(self, *, refresh: bool = False) -> Token:
+        """Return the token, read again if it may have changed or ``refresh`` is set.
+
+        Raises:
+            TokenError: There is none, or it can't be used.
+        """
+
+    def describe(self) -> str:
+        """Name the source for people, without the token."""
+
+    def age(self) -> float | None:
+        """Return the seconds since the token was written or fetched, or None where nobody knows."""
+
+
+class StaticToken:
+    """A token written in the settings themselves.
+
+    Args:
+        token: The token.
+        origin: Which setting holds it, for people.
+    """
+
+    __slots__ = ("_origin", "_token")
+
+    def __init__(self, token: Token, origin: str = "the settings") -> None:
+        self._token = token
+        self._origin = origin
+
+    def __repr__(self) -> str:
+        return f"StaticToken({self._origin})"
+
+    def get(self, *, refresh: bool = False) -> Token:  # noqa: ARG002 - it can't change
+        """Return the token."""
+        return self._token
+
+    def describe(self) -> str:
+        """Name the setting."""
+        return self._origin
+
+    def age(self) -> float | None:
+        """Return None: nobody knows when it was written."""
+        return None
+
+
+class EnvToken:
+    """The token in an environment variable, looked up each time.
+
+    Args:
+        name: The variable's name.
+        environ: The environment; the process's own unless told.
+    """
+
+    __slots__ = ("_environ", "_name")
+
+    def __init__(self, name: str, environ: Mapping[str, str] = os.environ) -> None:
+        self._name = name
+        self._environ = environ
+
+    def __repr__(self) -> str:
+        return f"EnvToken({self.describe()})"
+
+    def get(self, *, refresh: bool = False) -> Token:  # noqa: ARG002 - it is always read
+        """Return the variable's text as a token.
+
+        Raises:
+            TokenError: The variable is not set or holds no token.
+        """
+        text = self._environ.get(self._name)
+        if text is None:
+            raise TokenError(
+                "The environment variable that token_env names is not set.",
+                key="token_env",
+                fix="Set it, or write the variable's name (not the token) in token_env.",
+            )
+        return Token.parse(text, source=self.describe(), key="token_env")
+
+    def describe(self) -> str:
+        """Name the variable if it is set; else it may be a token written in the place of a name."""
+        known = self._name in self._environ
+        return f"environment variable {self._name}" if known else "the variable named by token_env"
+
+    def age(self) -> float | None:
+        """Return None: nobody knows when it was set."""
+        return None
+
+
+Factory = Callable[[str], TokenSource]
+_factories: Final[dict[str, Factory]] = {}
+
+
+def register_token_source(key: str, factory: Factory) -> None:
+    """Let an integration resolve a setting that only it understands; a second registration replaces the first.
+
+    Args:
+        key: The setting, such as ``airflow_conn_id``.
+        factory: Makes the source from the setting's text, without reading the token yet.
+    """
+    _factories[key] = factory
+
+
+def registered_token_source(key: str, text: str) -> TokenSource | None:
+    """Make the source for ``key`` from ``text``, or return None where no integration has registered it."""
+    factory = _factories.get(key)
+    return factory(text) if factory else None
