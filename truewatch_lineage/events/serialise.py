@@ -1,0 +1,145 @@
+"""Events as JSON: from whatever ``emit()`` is given to a plain tree, and from a tree to strict UTF-8."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import orjson
+
+from truewatch_lineage import protocol
+from truewatch_lineage.errors import EventError
+from truewatch_lineage.events.convert import TooDeepError, convert
+from truewatch_lineage.events.model import kind_of
+from truewatch_lineage.events.paths import MAX_DEPTH, find_fault
+
+_ONE_EVENT = "A request takes one event; JSON arrays and the OpenLineage batch endpoint are not supported."
+_BOM = "\ufeff"
+
+
+def to_tree(event: object) -> dict[str, Any]:
+    """Return an event as a fresh tree of ``dict``, ``list``, ``str``, ``int``, ``float``, ``bool`` and None.
+
+    Equal to upstream's ``Serde.to_json`` after parsing, but for: NaN and infinities become null; Decimal,
+    Path and UUID text; date, time and datetime ISO 8601; timedelta seconds; bytes base64; keys text; other
+    objects ``<<non-serializable: X>>``. Nulls are dropped in event objects only, as Serde does; those of
+    dicts and JSON stay. A lone surrogate stays until :func:`dumps`.
+
+    Args:
+        event: An OpenLineage event object (any attrs class), a mapping, or JSON text as ``str`` or UTF-8
+            ``bytes``.
+
+    Raises:
+        EventError: It is none of these, a JSON array, no strict JSON (a duplicate key, a NaN token, invalid
+            UTF-8), or it contains itself, is nested too deep or holds an integer of over 4,300 digits.
+    """
+    if isinstance(event, (str, bytes, bytearray, memoryview)):
+        event = _parse(event)
+    is_object = getattr(type(event), "__attrs_attrs__", None) is not None
+    if not is_object and not isinstance(event, Mapping):
+        _refuse(event)
+    source = event if is_object else dict(event)  # type: ignore[call-overload]
+    try:
+        tree: dict[str, Any] = convert(source, drop_nulls=is_object)
+    except (TooDeepError, RecursionError):
+        raise find_fault(source) or EventError(f"Nested too deep: over {MAX_DEPTH} levels.") from None
+    except Exception as error:
+        # The outermost guard: properties and iterators of the caller's own classes may raise anything.
+        raise EventError(f"The event can't be read: its own code raised {type(error).__name__}.") from error
+    return tree
+
+
+def dumps(tree: Mapping[str, Any]) -> bytes:
+    """Return a tree as strict, compact UTF-8 JSON (RFC 8259), keys in the tree's order.
+
+    Integers go through exactly, whatever their size; a lone surrogate becomes U+FFFD, NaN and infinities
+    null.
+
+    Raises:
+        EventError: The tree contains itself, is nested too deep or holds an integer of over 4,300 digits.
+    """
+    try:
+        return orjson.dumps(tree)
+    except TypeError:
+        return _dumps_slowly(tree)
+
+
+def normalise(tree: dict[str, Any]) -> dict[str, Any]:
+    """Mend what may be changed on the way: a known eventType's case, and a missing schemaURL.
+
+    Returns:
+        The same tree if nothing is to be mended, else a shallow copy. runId, names and times are never
+        changed.
+    """
+    changes = {}
+    event_type = tree.get("eventType")
+    known = event_type.upper() if isinstance(event_type, str) else None
+    if known != event_type and known in protocol.EVENT_TYPES:
+        changes["eventType"] = known
+    kind = kind_of(tree)
+    if kind is not None and tree.get("schemaURL") is None:
+        changes["schemaURL"] = protocol.SCHEMA_URLS[kind]
+    return {**tree, **changes} if changes else tree
+
+
+def _parse(data: str | bytes | bytearray | memoryview) -> object:
+    """Parse strict JSON by the standard library: orjson would round integers above 64 bits to floats."""
+    text = data if isinstance(data, str) else _decode(bytes(data))
+    try:
+        return json.loads(text.removeprefix(_BOM), object_pairs_hook=_unique, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise EventError(f"Not JSON: {error.msg} (line {error.lineno}, column {error.colno}).") from None
+    except RecursionError:
+        raise EventError(f"Nested too deep: over {MAX_DEPTH} levels.") from None
+    except ValueError:
+        raise EventError("An integer of over 4,300 digits can't be sent.") from None
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise EventError(f"Not UTF-8: byte {error.start} is wrong.", fix="Save the event as UTF-8.") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object whose names repeat: receivers differ in which one they keep (RFC 8259, 4)."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        seen: set[str] = set()
+        repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise EventError(f"Not strict JSON: the key {repeated[:100]!r} stands twice in one object.")
+    return members
+
+
+def _no_constant(token: str) -> NoReturn:
+    raise EventError(f"Not strict JSON: {token} is no JSON value.", fix="Write null instead.")
+
+
+def _refuse(value: object) -> NoReturn:
+    if isinstance(value, (list, tuple)):
+        raise EventError(f"Not one event but an array. {_ONE_EVENT}", fix="Send each event by itself.")
+    names = {str: "a JSON string", int: "a JSON number", float: "a JSON number", bool: "a JSON boolean"}
+    what = "JSON null" if value is None else names.get(type(value), f"an object of class {type(value).__qualname__}")
+    raise EventError(f"An OpenLineage event, a dict or a JSON object is expected, not {what}.")
+
+
+def _dumps_slowly(tree: Mapping[str, Any]) -> bytes:
+    fault = find_fault(tree)
+    if fault is not None:
+        raise fault
+    return json.dumps(_mend(tree), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _mend(value: Any) -> Any:
+    """Replace what neither orjson nor strict JSON takes: lone surrogates, and NaN, which orjson writes as null."""
+    if isinstance(value, str):
+        # Through UTF-16, so that two halves that belong together join, as they do when JSON escapes are
+        # parsed.
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping):
+        return {_mend(key): _mend(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_mend(item) for item in value]
+    return None if isinstance(value, float) and value - value != 0 else value
