@@ -1,0 +1,159 @@
+"""Connections: urllib3's, for TLS and CONNECT, on sockets that keep the attempt's deadline; and reading an answer.
+
+Requests are written here and answers read by ``http.client`` alone, and not by urllib3's pools: ``urlopen`` logs the
+target at DEBUG, a query token included, and the lock of a pool's queue may be held by a lost thread in a forked child.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import re
+import socket
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from urllib3.connection import HTTPConnection, HTTPSConnection, ProxyConfig
+from urllib3.util.url import Url
+
+from truewatch_lineage.delivery.proxy import Proxy
+from truewatch_lineage.delivery.sockets import open_socket
+from truewatch_lineage.protocol import MAX_ANSWER_BYTES
+
+_TUNNEL_STATUS: Final = re.compile(r"Tunnel connection failed: (\d{3})\b")
+_SWITCHING_PROTOCOLS: Final = 101
+_FIRST_FINAL: Final = 200
+
+
+class ProxyRefusedError(OSError):
+    """The proxy did not open a tunnel.
+
+    Args:
+        status: What it answered to CONNECT.
+    """
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"CONNECT was answered {status}")
+        self.status = status
+
+
+class Connection(HTTPConnection):
+    """A connection by http; ``tunnelled`` tells whether a proxy has let it through."""
+
+    tunnelled = False
+
+    def _new_conn(self) -> socket.socket:
+        return open_socket(self._dns_host, self.port)
+
+    def _tunnel(self) -> None:
+        try:
+            super()._tunnel()
+        except OSError as error:
+            _raise_refusal(error)
+        self.tunnelled = True
+
+
+class TlsConnection(Connection, HTTPSConnection):
+    """A connection by https."""
+
+
+def _raise_refusal(error: OSError) -> NoReturn:
+    # http.client tells the status in the text only.
+    refusal = _TUNNEL_STATUS.match(str(error))
+    raise (ProxyRefusedError(int(refusal[1])) if refusal else error) from None
+
+
+def direct(host: str, port: int, context: ssl.SSLContext | None) -> Connection:
+    """Make a connection, not yet open, to the destination or to a proxy that forwards; by https with a context."""
+    return Connection(host, port) if context is None else TlsConnection(host, port, ssl_context=context)
+
+
+def tunnel(
+    host: str, port: int, context: ssl.SSLContext, proxy: Proxy, proxy_context: ssl.SSLContext | None
+) -> Connection:
+    """Make a connection by https through a proxy's CONNECT, not yet open.
+
+    Args:
+        host: The destination's.
+        port: The destination's.
+        context: For TLS with the destination.
+        proxy: The proxy.
+        proxy_context: For TLS with the proxy itself, where it is spoken to by https.
+    """
+    connection = TlsConnection(
+        proxy.host,
+        proxy.port,
+        ssl_context=context,
+        proxy=Url(proxy.scheme, host=proxy.host, port=proxy.port),
+        proxy_config=ProxyConfig(proxy_context, False, None, None),
+    )
+    connection.set_tunnel(host, port, headers=proxy.headers, scheme=proxy.scheme)
+    return connection
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back.
+
+    Attributes:
+        status: 200 to 999, or 101.
+        headers: By lower-case names.
+        body: At most ``MAX_ANSWER_BYTES``, as it came: no content coding is undone.
+        reusable: Whether all of it was read and the connection stays open.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    reusable: bool
+
+
+def read_answer(sock: socket.socket) -> Answer:
+    """Read the answer to a POST, interim answers (1xx) passed over, of its body 64 KiB at most.
+
+    Raises:
+        OSError: The connection broke, or the deadline passed (``TimeoutError``).
+        http.client.HTTPException: It is no HTTP, or is cut off (``IncompleteRead``).
+    """
+    response = _Response(sock, method="POST")
+    try:
+        response.begin()
+        expected = response.length
+        body = response.read(MAX_ANSWER_BYTES)
+        if expected is not None and len(body) < min(expected, MAX_ANSWER_BYTES):
+            raise http.client.IncompleteRead(body, expected - len(body))
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return Answer(response.status, headers, body, response.isclosed() and not response.will_close)
+    finally:
+        response.close()
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer whose interim answers are all passed over (RFC 9110, 15.2), and whose head must be whole."""
+
+    def __init__(self, sock: socket.socket, method: str) -> None:
+        super().__init__(sock, method=method)
+        self._lines = self.fp = _Lines(self.fp.detach())
+
+    def begin(self) -> None:
+        super().begin()
+        while self.status < _FIRST_FINAL and self.status != _SWITCHING_PROTOCOLS:
+            self.headers = self.msg = None  # type: ignore[assignment]  # begin() reads a head only where there is none
+            super().begin()
+        self._lines.in_head = False
+
+
+class _Lines(io.BufferedReader):
+    """A reader that takes a head cut off by the end of the stream for what it is; ``http.client`` would accept it."""
+
+    in_head = True
+    _begun = False
+
+    def readline(self, size: int | None = -1) -> bytes:
+        line = super().readline(size)
+        if self.in_head and self._begun and not line.endswith(b"\n") and len(line) != size:
+            raise http.client.IncompleteRead(line)
+        self._begun = True
+        return line

@@ -1,0 +1,186 @@
+"""One attempt to deliver one event: token, headers and body put together, sent once, and judged."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hmac
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from truewatch_lineage.config.settings import DestinationSettings
+from truewatch_lineage.delivery.forks import PerProcess
+from truewatch_lineage.delivery.http import HttpClient
+from truewatch_lineage.delivery.outcome import Outcome, Verdict, judge
+from truewatch_lineage.destinations.tokens import Token, TokenSource
+from truewatch_lineage.errors import TokenError
+from truewatch_lineage.protocol import TOKEN_HEADER, TOKEN_QUERY
+
+REREAD_SECONDS: Final = 5.0
+"""A token refused to many threads at once is read again once, not by each: a command may be slow."""
+
+SHORTEST_MASKED: Final = 8
+"""Characters: a shorter token could be a piece of our own words (design, section 3, `redact`)."""
+
+_FINGERPRINT_BYTES: Final = 8
+
+
+@functools.cache
+def user_agent() -> str:
+    """Return the User-Agent: the distribution's name and version."""
+    try:
+        return f"truewatch-lineage/{metadata.version('truewatch-lineage')}"
+    except metadata.PackageNotFoundError:
+        return "truewatch-lineage"
+
+
+@dataclass(slots=True)
+class _Reread:
+    """When a process last read a refused token again, by its monotonic clock."""
+
+    at: float = float("-inf")
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Sender:
+    """Sends events to one destination; safe to use from threads and after a fork.
+
+    Args:
+        destination: Where to and how.
+        connections: How many may be open at once.
+        clock: Seconds since the epoch, for a Retry-After that is a date.
+    """
+
+    def __init__(
+        self, destination: DestinationSettings, *, connections: int, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._destination = destination
+        self._client = HttpClient(destination, connections)
+        self._clock = clock
+        self._gzip = destination.compression == "gzip"
+        self._reread: PerProcess[_Reread] = PerProcess(lambda _parent: _Reread())
+
+    def send(self, body_gz: bytes, *, deadline: float) -> Outcome:
+        """Try once to deliver an event; never raises.
+
+        Within the one attempt a refused token is read again, and if it has changed the event is sent with the new one
+        (401, 403); a refused coding is left out (415), for the following events too if that helped.
+
+        Args:
+            body_gz: The event's JSON, gzipped as the spool keeps it.
+            deadline: By ``time.monotonic()``; the destination's timeout counts too, whichever is earlier.
+        """
+        source = self._source()
+        try:
+            token = source.get() if source else None
+            outcome = self._post(body_gz, token, deadline, coded=self._gzip)
+            if outcome.reread_token and source and token:
+                fresh = self._fresh(source, token, deadline)
+                if fresh != token:
+                    token = fresh
+                    outcome = self._post(body_gz, token, deadline, coded=self._gzip)
+        except TokenError as error:
+            return Outcome(Verdict.PARK, str(error))
+        if outcome.plain and self._gzip:
+            outcome = self._post(body_gz, token, deadline, coded=False)
+            self._gzip = outcome.verdict is not Verdict.DELIVERED
+        return outcome
+
+    def fingerprint(self, key: bytes) -> str:
+        """Return a truncated keyed hash of the token and of all that decides how this destination is reached.
+
+        The spool keeps it to see that something was mended; without the key nothing follows from it. A token that
+        can't be read counts as none.
+
+        Args:
+            key: The spool's own secret.
+        """
+        there = self._destination
+        try:
+            source = self._source()
+            token = source.get().reveal() if source else None
+        except TokenError:
+            token = None
+        files = [_state(path) for path in (there.ca_file, there.client_cert, there.client_key)]
+        headers = sorted(there.headers.items())
+        parts = [token, there.url, there.auth_method, headers, files, there.proxy, there.compression]
+        digest = hmac.digest(key, json.dumps(parts).encode(), "sha256")
+        return digest[:_FINGERPRINT_BYTES].hex()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _source(self) -> TokenSource | None:
+        return self._destination.token_source if self._destination.profile.sends_token else None
+
+    def _fresh(self, source: TokenSource, refused: Token, deadline: float) -> Token:
+        """Return the source's token of now: read again, unless another thread has just done so or still does."""
+        reread = self._reread.get()
+        if not reread.lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            return refused
+        try:
+            current = source.get()
+            if current != refused or time.monotonic() - reread.at < REREAD_SECONDS:
+                return current
+            current = source.get(refresh=True)
+            reread.at = time.monotonic()
+            return current
+        finally:
+            reread.lock.release()
+
+    def _post(self, body_gz: bytes, token: Token | None, deadline: float, *, coded: bool) -> Outcome:
+        there = self._destination
+        secret = token.reveal() if token else ""
+        by_query = there.auth_method == "query"
+        query = f"{TOKEN_QUERY}={quote(secret, safe='')}" if secret and by_query else ""
+        result = self._client.post(
+            body_gz if coded else gzip.decompress(body_gz),
+            self._headers("" if by_query else secret, coded=coded),
+            deadline=min(deadline, time.monotonic() + there.timeout),
+            query=query,
+        )
+        outcome = judge(result, there.profile, now=self._clock())
+        return _without(outcome, secret) if secret else outcome
+
+    def _headers(self, secret: str, *, coded: bool) -> dict[str, str]:
+        headers = {
+            **self._destination.headers,
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": user_agent(),
+        }
+        if coded:
+            headers["Content-Encoding"] = "gzip"
+        if secret and self._destination.auth_method == "bearer":
+            headers["Authorization"] = f"Bearer {secret}"
+        elif secret:
+            headers[TOKEN_HEADER] = secret
+        return headers
+
+
+def _without(outcome: Outcome, secret: str) -> Outcome:
+    """Mask a token that a destination put into what we show of its answer: an error code, a redirect's path."""
+    if len(secret) < SHORTEST_MASKED:
+        return outcome
+    shown = outcome.reason.replace(secret, "***").replace(quote(secret, safe=""), "***")
+    return outcome if shown == outcome.reason else replace(outcome, reason=shown)
+
+
+def _state(path: Path | None) -> list[int | str] | None:
+    """Return what changes when a file is replaced; None where there is no file to look at."""
+    if path is None:
+        return None
+    try:
+        found = path.stat()
+    except OSError:
+        return [str(path)]
+    return [str(path), found.st_mtime_ns, found.st_size]
