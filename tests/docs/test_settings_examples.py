@@ -7,8 +7,9 @@ import yaml
 from support.repository import DOCS, code_blocks
 
 from truewatch_lineage.config import load
+from truewatch_lineage.config.keys import TOKEN_KEYS
 
-NEEDED = {"url": "https://openway.truewatch.com", "token_file": "token"}
+URL = {"url": "https://openway.truewatch.com"}
 
 
 def _blocks(language):
@@ -23,7 +24,8 @@ def _blocks(language):
 def test_a_transports_settings_are_accepted(block) -> None:
     """Every YAML block is a transport's dict, or some keys of one."""
     params = yaml.safe_load(block)
-    params = params["transport"] if "transport" in params else NEEDED | params
+    needed = URL if any(key in params for key in TOKEN_KEYS) else URL | {"token_file": "token"}
+    params = params["transport"] if "transport" in params else needed | params
 
     assert load(params, environ={}).destinations
 
