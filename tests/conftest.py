@@ -73,18 +73,15 @@ def _children() -> set[str]:
     """Name this process's children, zombies included; multiprocessing's own helpers live as long as we do."""
     if sys.platform != "linux":
         return set()
-    found = set()
-    for listing in Path("/proc/self/task").glob("*/children"):
-        for pid in listing.read_text().split():
-            command = _command(pid)
-            if "multiprocessing." not in command:
-                found.add(f"process {pid} {command}".strip())
-    return found
+    pids = [pid for listing in Path("/proc/self/task").glob("*/children") for pid in _read(listing).split()]
+    commands = {pid: _read(Path(f"/proc/{pid}/cmdline")).replace("\0", " ").strip() for pid in pids}
+    return {f"process {pid} {command}" for pid, command in commands.items() if "multiprocessing." not in command}
 
 
-def _command(pid: str) -> str:
+def _read(path: Path) -> str:
+    """Read a file of /proc, or nothing where its thread or process has just ended."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ").strip()
+        return path.read_text(errors="replace")
     except OSError:
         return ""
 
