@@ -93,7 +93,7 @@ class Sender:
             self._gzip = outcome.verdict is not Verdict.DELIVERED
         return outcome
 
-    def fingerprint(self, key: bytes) -> str:
+    def fingerprint(self, key: bytes) -> str | None:
         """Return a truncated keyed hash of the token and of all that decides how this destination is reached.
 
         The spool keeps it to see that something was mended; without the key nothing follows from it. A token that
@@ -101,13 +101,20 @@ class Sender:
 
         Args:
             key: The spool's own secret.
+
+        Returns:
+            The hash, or None while only running a command would tell the token.
         """
-        there = self._destination
-        try:
-            source = self._source()
-            token = source.get().reveal() if source else None
-        except TokenError:
-            token = None
+        there, source, token = self._destination, self._source(), None
+        if source is not None:
+            try:
+                known = source.known()
+            except TokenError:
+                pass
+            else:
+                if known is None:
+                    return None
+                token = known.reveal()
         files = [_state(path) for path in (there.ca_file, there.client_cert, there.client_key)]
         headers = sorted(there.headers.items())
         parts = [token, there.url, there.auth_method, headers, files, there.proxy, there.compression]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 AuthMethod = Literal["bearer", "x_token", "query"]
 EventKind = Literal["RunEvent", "JobEvent", "DatasetEvent"]
+
+_CLASS_SUCCESSFUL: Final = 2
+"""The first digit of the statuses that mean success (RFC 9110, 15.3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +48,4 @@ class Profile:
 
     def is_success(self, status: int) -> bool:
         """Tell whether ``status`` means that the destination has taken the event."""
-        return 200 <= status < 300 if self.success is None else status in self.success
+        return status // 100 == _CLASS_SUCCESSFUL if self.success is None else status in self.success

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,8 +49,14 @@ class CommandToken:
             self._ran = time.monotonic()
         return self._token
 
+    def known(self) -> Token | None:
+        """Return the token if the command has run."""
+        return self._token
+
     def describe(self) -> str:
         """Name the program without its arguments, or not at all where no such program is found."""
+        import shutil  # noqa: PLC0415 - only for a message
+
         program = self._arguments[0]
         return f"command {Path(program).name}" if shutil.which(program) else "the command of token_command"
 

@@ -60,6 +60,14 @@ class FileToken:
         self._known = (_signature(info), token)
         return token
 
+    def known(self) -> Token:
+        """As `get`.
+
+        Raises:
+            TokenError: As `get`.
+        """
+        return self.get()
+
     def describe(self) -> str:
         """Name the file, unless the path looks as if the token itself was written in its place."""
         return f"file {self.path}" if _is_path(self.path) else "the file named by token_file"

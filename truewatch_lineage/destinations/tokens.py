@@ -37,6 +37,13 @@ class TokenSource(Protocol):
             TokenError: There is none, or it can't be used.
         """
 
+    def known(self) -> Token | None:
+        """Return what `get` would return, but without running or asking anything; None where that takes more.
+
+        Raises:
+            TokenError: As `get`.
+        """
+
     def describe(self) -> str:
         """Name the source for people, without the token."""
 
@@ -62,6 +69,10 @@ class StaticToken:
         return f"StaticToken({self._origin})"
 
     def get(self, *, refresh: bool = False) -> Token:  # noqa: ARG002 - it can't change
+        """Return the token."""
+        return self._token
+
+    def known(self) -> Token:
         """Return the token."""
         return self._token
 
@@ -105,6 +116,14 @@ class EnvToken:
                 fix="Set it, or write the variable's name (not the token) in token_env.",
             )
         return Token.parse(text, source=self.describe(), key="token_env")
+
+    def known(self) -> Token:
+        """As `get`.
+
+        Raises:
+            TokenError: As `get`.
+        """
+        return self.get()
 
     def describe(self) -> str:
         """Name the variable if it is set; else it may be a token written in the place of a name."""

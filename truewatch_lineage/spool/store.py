@@ -23,6 +23,8 @@ LARGEST_DEFAULT: Final = 1024 * MIB
 DEAD_SHARE: Final = 4
 """Dead letters keep their bodies up to a quarter of a destination's share."""
 
+TIDY_SECONDS: Final = 600.0
+
 CLOCK_TOLERANCE: Final = 3600.0
 """Seconds: a due time further ahead than any we set means that the clock was turned back, and counts as due."""
 
@@ -106,18 +108,19 @@ class Store:
         """
         self._with_ballast(lambda: self._settle(binding, list(settlements), standing))
 
-    def count(self, binding: Binding, *, skipped: int = 0, tombstones: int = 0) -> None:
-        """Add to the counters of events that were not stored.
+    def count(self, binding: Binding, *, delivered: int = 0, skipped: int = 0, tombstones: int = 0) -> None:
+        """Add to the counters of events that were not stored: delivered directly, skipped, or lost.
 
         Raises:
             SpoolError: If it could not be written.
         """
 
         def write() -> None:
-            with self.database.write() as connection:
+            with self.database.write(durable=tombstones > 0) as connection:
                 connection.execute(
-                    "UPDATE destination SET skipped = skipped + ?, tombstones = tombstones + ? WHERE id = ?",
-                    (skipped, tombstones, self._id(connection, binding, create=True)),
+                    "UPDATE destination SET delivered = delivered + ?, skipped = skipped + ?, "
+                    "tombstones = tombstones + ? WHERE id = ?",
+                    (delivered, skipped, tombstones, self._id(connection, binding, create=True)),
                 )
 
         self._with_ballast(write)
@@ -199,13 +202,25 @@ class Store:
         with self.database.read() as connection:
             return bytes(connection.execute("SELECT value FROM meta WHERE key = 'fingerprint_key'").fetchone()[0])
 
+    def tidy_if_due(self) -> None:
+        """Do at most every ten minutes, whichever process does it: `tidy`.
+
+        Raises:
+            SpoolError: If it could not be written.
+        """
+        with self.database.read() as connection:
+            row = connection.execute("SELECT value FROM meta WHERE key = 'tidied'").fetchone()
+        if row is None or not 0 <= self.clock() - row[0] < TIDY_SECONDS:
+            self.tidy()
+
     def tidy(self) -> None:
-        """Do what is due now and then: forget old receipts, bring the log in, fill the ballast.
+        """Forget old receipts, bring the log into the database and fill the ballast.
 
         Raises:
             SpoolError: If it could not be written.
         """
         with self.database.write(durable=False) as connection:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('tidied', ?)", (self.clock(),))
             connection.execute("DELETE FROM receipt WHERE delivered < ?", (self.clock() - self._receipt_seconds,))
         self.database.checkpoint()
         self.ballast.fill()

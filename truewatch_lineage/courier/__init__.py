@@ -1,0 +1,115 @@
+"""Drains the spool: a leader for each destination, in the caller's thread or in threads of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from truewatch_lineage.config import DestinationSettings
+from truewatch_lineage.courier import inline
+from truewatch_lineage.courier.leader import Leader, binding_of
+from truewatch_lineage.courier.service import Service
+from truewatch_lineage.errors import SpoolError
+from truewatch_lineage.spool import Binding, Store
+
+log = logging.getLogger(__name__)
+
+__all__ = ["Courier", "binding_of"]
+
+
+class Courier:
+    """Delivers the events of some destinations.
+
+    Args:
+        store: The spool.
+        destinations: Whose events are delivered; rows bound to other settings are left alone.
+        connections: Attempts in flight at most for a destination that sets no ``concurrency``.
+    """
+
+    def __init__(self, store: Store, destinations: Sequence[DestinationSettings], *, connections: int) -> None:
+        self._store = store
+        self._leaders = {binding_of(one): Leader(store, one, connections) for one in destinations}
+        self._services: list[Service] = []
+
+    def start(self, *, poll: float) -> None:
+        """Deliver in the background: a daemon thread for each destination, so that none delays another.
+
+        Args:
+            poll: Seconds between two looks for events of other processes.
+
+        Raises:
+            RuntimeError: If no thread can be started, as at interpreter exit.
+        """
+        for leader in self._leaders.values():
+            service = Service(self._store, leader, poll)
+            service.start()
+            self._services.append(service)
+
+    def wake(self) -> None:
+        """Tell the background threads that there is something to deliver."""
+        for service in self._services:
+            service.wake()
+
+    def deliver(self, ids: Mapping[Binding, int], budget: float) -> None:
+        """Try for at most ``budget`` seconds to have these events delivered before returning.
+
+        Args:
+            ids: The event to deliver for each destination.
+            budget: Seconds.
+        """
+        deadline = time.monotonic() + budget
+        self._each(ids, deadline, lambda leader: inline.deliver(self._store, leader, ids[leader.binding], deadline))
+
+    def drain(self, timeout: float, *, probe: bool = False, wait: bool = False) -> None:
+        """Deliver what is due, for at most ``timeout`` seconds.
+
+        Args:
+            timeout: Seconds.
+            probe: Try stopped destinations at once.
+            wait: Wait for what becomes due in time; otherwise return when nothing is due.
+        """
+        deadline = time.monotonic() + timeout
+        self._each(self._leaders, deadline, lambda leader: inline.drain(leader, deadline, probe=probe, wait=wait))
+
+    def pending(self) -> int:
+        """Count the events that wait for these destinations.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+        return sum(self._store.pending(binding) for binding in self._leaders)
+
+    def stop(self, timeout: float) -> None:
+        """Let the background threads deliver what is due for at most ``timeout`` seconds more, then end them."""
+        deadline = time.monotonic() + timeout
+        for service in self._services:
+            service.finish(deadline)
+        for service in self._services:
+            service.join(deadline)
+        self._services.clear()
+        for leader in self._leaders.values():
+            leader.close()
+
+    def _each(self, bindings: Iterable[Binding], deadline: float, action: Callable[[Leader], None]) -> None:
+        """Run an action for several destinations at once, so that a slow one does not spend another's budget."""
+        first, *others = [self._leaders[binding] for binding in bindings]
+        threads = [threading.Thread(target=_guarded, args=(action, leader), daemon=True) for leader in others]
+        mine = [first]
+        for thread, leader in zip(threads, others, strict=True):
+            try:
+                thread.start()
+            except RuntimeError:  # at interpreter exit no thread can be started
+                mine.append(leader)
+        for leader in mine:
+            _guarded(action, leader)
+        for thread in (thread for thread in threads if thread.ident is not None):
+            thread.join(max(0.0, deadline - time.monotonic()) + 0.1)
+
+
+def _guarded(action: Callable[[Leader], None], leader: Leader) -> None:
+    try:
+        action(leader)
+    except (SpoolError, OSError) as error:
+        log.warning("Lineage can't be delivered now and stays in the spool: %s", error)

@@ -1,0 +1,213 @@
+"""Leads one destination: one process at a time takes the heads of lanes, has them tried and settles the outcomes."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from truewatch_lineage.config import DestinationSettings
+from truewatch_lineage.courier.policy import Attempt, Moment, decide, reopened
+from truewatch_lineage.courier.workers import Finished, Window, Workers
+from truewatch_lineage.delivery.sender import Sender
+from truewatch_lineage.protocol import MIB
+from truewatch_lineage.spool import Binding, Standing, Store
+from truewatch_lineage.spool.locks import FileLock
+from truewatch_lineage.spool.store import CLOCK_TOLERANCE
+
+CHECKPOINT_BYTES: Final = 4 * MIB
+POLL_SECONDS: Final = 0.25
+"""How often a leader that waits for attempts looks for events of other processes."""
+
+GRACE: Final = 0.5
+"""Seconds past the deadline in which attempts that it has cut may still report."""
+
+Goal = Callable[[], bool]
+
+
+def binding_of(destination: DestinationSettings) -> Binding:
+    """Return the identity under which a destination's events are stored."""
+    return Binding(destination.name, destination.profile.kind, destination.url)
+
+
+class Leader:
+    """The deliverer of one destination in this process.
+
+    Args:
+        store: The spool.
+        destination: Whose events are delivered.
+        connections: How many attempts may be in flight, where the destination sets no ``concurrency``.
+        chance: Returns a float in [0, 1), for the jitter.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        destination: DestinationSettings,
+        connections: int,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.binding = binding_of(destination)
+        self._store = store
+        self._destination = destination
+        self._connections = destination.concurrency or connections
+        self._chance = chance
+        self._sender = Sender(destination, connections=self._connections)
+        self._workers = Workers(self._try)
+        self._window = Window(self._connections)
+        self._turn = threading.Lock()
+        self._lock = FileLock(store.folder / f"leader-{_short_hash(self.binding)}.lock")
+        self._key: tuple[int, bytes] = (-1, b"")
+        self._number = 0
+        self._deadline = math.inf
+
+    def try_lead(self) -> bool:
+        """Become the leader if nobody is: no other thread of this process, and no other process.
+
+        Raises:
+            OSError: If the lock file can't be opened.
+        """
+        if not self._turn.acquire(blocking=False):
+            return False
+        try:
+            leads = self._lock.try_acquire()
+        except OSError:
+            self._turn.release()
+            raise
+        if not leads:
+            self._turn.release()
+        return leads
+
+    def resign(self) -> None:
+        """Let another thread or process lead."""
+        self._lock.release()
+        self._turn.release()
+
+    def standing(self) -> Standing:
+        """Return how the destination stands, opened if its token or its settings have changed since it was parked.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+        standing = self._store.standing(self.binding)
+        if standing.state == "parked" and standing.parked_with is not None:
+            fingerprint = self._fingerprint()
+            if fingerprint is not None and fingerprint != standing.parked_with:
+                return reopened(standing)
+        return standing
+
+    def may_try(self, standing: Standing) -> bool:
+        """Tell whether anything may be tried now: the destination is ready, or its probe is due."""
+        return standing.state == "ready" or self._seconds_until(standing.until or 0.0) == 0.0
+
+    def wait_seconds(self, standing: Standing) -> float:
+        """Return after how many seconds something may be tried; infinity if nothing waits.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+        due = self._store.next_due(self.binding)
+        if due is None:
+            return math.inf
+        return self._seconds_until(due if standing.state == "ready" else standing.until or 0.0)
+
+    def lead(self, *, goal: Goal, deadline: float, threads: bool, probe: bool = False) -> None:
+        """Deliver what is due, as the leader, until nothing more can be tried now.
+
+        Args:
+            goal: Nothing new is tried once it returns True.
+            deadline: Of ``time.monotonic()``: no attempt lasts longer. `cut` shortens it.
+            threads: Try many at once; otherwise one after the other, in this thread.
+            probe: Try a stopped destination at once, due or not.
+
+        Raises:
+            SpoolError: If the spool can't be read or written; what was delivered may be delivered again.
+        """
+        flying: set[int] = set()
+        self._deadline = deadline
+        while True:
+            finished: list[Finished] = []
+            if time.monotonic() < self._deadline and not goal():
+                attempts = self._next(flying, threads=threads, probe=probe)
+                flying.update(attempt.event.id for attempt in attempts)
+                finished = self._launch(attempts, threads=threads)
+            if not flying or (not finished and time.monotonic() > self._deadline + GRACE):
+                break
+            finished = finished or self._workers.gather(POLL_SECONDS)
+            if finished:
+                probe = False
+                self._settle(finished)
+                flying.difference_update(attempt.event.id for attempt, _ in finished)
+        self._store.tidy_if_due()
+
+    def wake(self) -> None:
+        """Let `lead` look for new events while it waits for attempts."""
+        self._workers.wake()
+
+    def cut(self, deadline: float) -> None:
+        """Shorten the deadline of a `lead` that runs in another thread."""
+        self._deadline = min(self._deadline, deadline)
+
+    def close(self) -> None:
+        """Stop the threads, close the connections and free the lock."""
+        self._workers.stop()
+        self._sender.close()
+        self._lock.close()
+
+    def _next(self, flying: set[int], *, threads: bool, probe: bool) -> list[Attempt]:
+        standing = self.standing()
+        if standing.state == "ready":
+            room = (self._window.size if threads else 1) - len(flying)
+            found = self._store.heads(self.binding, room + len(flying)) if room > 0 else []
+            found = [event for event in found if event.id not in flying][:room]
+        else:
+            may_probe = not flying and (probe or self.may_try(standing))
+            found = self._store.probe(self.binding) if may_probe else []
+        first = max(self._number, standing.attempts) + 1
+        self._number = first + len(found) - 1
+        return [Attempt(event, first + i, standing.stopped_at) for i, event in enumerate(found)]
+
+    def _launch(self, attempts: list[Attempt], *, threads: bool) -> list[Finished]:
+        if not threads:
+            return [self._try(attempt) for attempt in attempts]
+        for attempt in attempts:
+            self._workers.launch(attempt)
+        return []
+
+    def _try(self, attempt: Attempt) -> Finished:
+        deadline = min(self._deadline, time.monotonic() + self._destination.timeout)
+        outcome = self._sender.send(attempt.event.body, deadline=deadline)
+        return replace(attempt, fingerprint=self._fingerprint()), outcome
+
+    def _settle(self, finished: list[Finished]) -> None:
+        standing = self.standing()
+        settlements = []
+        for attempt, outcome in sorted(finished, key=lambda pair: pair[0].number):
+            self._window.note(outcome)
+            moment = Moment(self._store.clock(), self._chance)
+            settlement, standing = decide(standing, attempt, outcome, moment)
+            settlements.append(settlement)
+        self._store.settle(self.binding, settlements, standing)
+        if self._store.database.wal_bytes() > CHECKPOINT_BYTES:
+            self._store.database.checkpoint()
+
+    def _seconds_until(self, when: float) -> float:
+        """Return the seconds until a time; one further ahead than any we set means that the clock was turned back."""
+        ahead = when - self._store.clock()
+        return 0.0 if ahead > CLOCK_TOLERANCE else max(0.0, ahead)
+
+    def _fingerprint(self) -> str | None:
+        generation = self._store.database.generation
+        if self._key[0] != generation:
+            self._key = (generation, self._store.fingerprint_key())
+        return self._sender.fingerprint(self._key[1])
+
+
+def _short_hash(binding: Binding) -> str:
+    text = f"{binding.name}\0{binding.kind}\0{binding.url}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

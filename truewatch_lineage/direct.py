@@ -1,0 +1,57 @@
+"""Delivery without a spool, where it is full or can't be used: one bounded try, and a memory of who does not answer."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+
+from truewatch_lineage.config import DestinationSettings
+from truewatch_lineage.delivery.backoff import full_jitter
+from truewatch_lineage.delivery.outcome import Outcome, Verdict
+from truewatch_lineage.delivery.sender import Sender
+from truewatch_lineage.spool import Binding, Entry
+
+
+class Direct:
+    """Tries events once each.
+
+    A destination that has just failed is left alone for a while, so that a job without a spool does not spend its
+    budget at each event of an outage.
+
+    Args:
+        destinations: By binding.
+    """
+
+    def __init__(self, destinations: Mapping[Binding, DestinationSettings]) -> None:
+        self._destinations = destinations
+        self._senders: dict[Binding, Sender] = {}
+        self._failures: dict[Binding, tuple[int, float]] = {}
+
+    def send(self, entry: Entry, deadline: float) -> Outcome:
+        """Try one event.
+
+        Args:
+            entry: The event; it has a body.
+            deadline: Of ``time.monotonic()``.
+        """
+        failures, until = self._failures.get(entry.binding, (0, 0.0))
+        if time.monotonic() < min(until, deadline):
+            return Outcome(Verdict.RETRY, "the destination did not answer a moment ago")
+        destination = self._destinations[entry.binding]
+        if entry.binding not in self._senders:
+            self._senders[entry.binding] = Sender(destination, connections=1)
+        limit = min(deadline, time.monotonic() + destination.timeout)
+        outcome = self._senders[entry.binding].send(entry.body or b"", deadline=limit)
+        if outcome.verdict in {Verdict.RETRY, Verdict.PARK}:
+            wait = max(full_jitter(failures + 1, random.random), outcome.retry_after or 0.0)
+            self._failures[entry.binding] = (failures + 1, time.monotonic() + wait)
+        else:
+            self._failures.pop(entry.binding, None)
+        return outcome
+
+    def close(self) -> None:
+        """Close the connections."""
+        for sender in self._senders.values():
+            sender.close()
+        self._senders.clear()

@@ -1,0 +1,173 @@
+"""The way an event goes, told in one place: intake → spool (commit) → courier, or, without room, one direct try."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import time
+import weakref
+from collections.abc import Mapping
+
+from truewatch_lineage.config import Settings
+from truewatch_lineage.courier import binding_of
+from truewatch_lineage.delivery.outcome import Verdict
+from truewatch_lineage.errors import SpoolError
+from truewatch_lineage.intake import Batch, Intake
+from truewatch_lineage.notices import Notices
+from truewatch_lineage.runtime import Runtime, start
+from truewatch_lineage.spool import Binding, Entry, Store
+
+log = logging.getLogger(__name__)
+
+_pipelines: weakref.WeakSet[Pipeline] = weakref.WeakSet()
+
+
+class Pipeline:
+    """Takes events and has them delivered.
+
+    Args:
+        settings: What to do with them.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.bindings = [binding_of(destination) for destination in settings.destinations]
+        self._intake = Intake(settings)
+        self._notices = Notices(log)
+        self._closed = False
+        self._runtime: Runtime | None = None
+        self._lock = threading.Lock()
+        _pipelines.add(self)
+
+    def emit(self, event: object) -> None:
+        """Store an event, then try within the budget to have it delivered; never raises.
+
+        Args:
+            event: An OpenLineage event object, a mapping, or JSON as text or bytes.
+        """
+        if self.settings.disabled:
+            return
+        try:
+            runtime = self._current()
+            ids = self._store(runtime, self._intake.accept(event, self.bindings))
+            if not ids or runtime.courier is None:
+                return
+            if runtime.background:
+                runtime.courier.wake()
+            else:
+                runtime.courier.deliver(ids, self.settings.delivery_budget)
+        except Exception as error:  # noqa: BLE001 - the outermost guard: lineage must never fail a job
+            # Its text may quote the event, so only its class is told.
+            fault = type(error).__name__
+            self._notices.error("fault", "An event was lost by a fault of truewatch-lineage: %s", fault)
+
+    def close(self, timeout: float = -1) -> bool:
+        """Deliver what is due for at most ``exit_budget`` seconds; a later `emit` still works.
+
+        Args:
+            timeout: Seconds, if less than ``exit_budget``; negative for all of it.
+
+        Returns:
+            Whether nothing is pending.
+        """
+        budget = self.settings.exit_budget if timeout < 0 else min(timeout, self.settings.exit_budget)
+        with self._lock:
+            runtime, self._runtime, self._closed = self._runtime, None, True
+        if runtime is None or runtime.pid != os.getpid():
+            return True
+        runtime.direct.close()
+        if runtime.store is None:
+            return True
+        try:
+            if runtime.courier is not None:
+                if not runtime.background:
+                    runtime.courier.drain(budget)
+                runtime.courier.stop(budget)
+            return not sum(runtime.store.pending(binding) for binding in self.bindings)
+        except SpoolError as error:
+            self._notices.warning("close", "The spool can't be read: %s", error)
+            return False
+        finally:
+            runtime.store.close()
+
+    def after_fork(self) -> None:
+        """Forget in a child what belongs to the parent: threads, sockets, and a lock that a lost thread may hold."""
+        self._lock = threading.Lock()
+        self._runtime = None
+
+    def _current(self) -> Runtime:
+        with self._lock:
+            runtime = self._runtime
+            if runtime is None or not runtime.is_current():
+                runtime = self._runtime = start(self.settings, self.bindings, self._notices, inline=self._closed)
+            return runtime
+
+    def _store(self, runtime: Runtime, batch: Batch) -> Mapping[Binding, int]:
+        """Commit; returns the ids of what waits now. What found no room is tried directly."""
+        ids: list[int | None] = [None] * len(batch.entries)
+        if runtime.store is not None:
+            try:
+                ids = runtime.store.put(batch.entries) if batch.entries else []
+                for binding in batch.skipped:
+                    runtime.store.count(binding, skipped=1)
+            except SpoolError as error:
+                self._notices.warning("spool", "Lineage can't be spooled and is sent directly: %s", error)
+        waiting: dict[Binding, int] = {}
+        for entry, event_id in zip(batch.entries, ids, strict=True):
+            if event_id is None:
+                self._try_directly(runtime, entry)
+            elif entry.dead is None:
+                waiting[entry.binding] = event_id
+        return waiting
+
+    def _try_directly(self, runtime: Runtime, entry: Entry) -> None:
+        """Give an event without room in the spool one try; if that fails, it is a tombstone: lost, but counted."""
+        reason = entry.dead or _stopped(runtime.store, entry.binding)
+        if reason is None:
+            outcome = runtime.direct.send(entry, time.monotonic() + self.settings.delivery_budget)
+            if outcome.verdict is Verdict.DELIVERED:
+                self._count(runtime.store, entry.binding, delivered=1)
+                return
+            reason = outcome.reason
+        lost = "An event for %s was lost: there was no room to keep it, and %s"
+        self._notices.error("lost", lost, entry.binding.name, reason)
+        self._count(runtime.store, entry.binding, tombstones=1)
+
+    def _count(self, store: Store | None, binding: Binding, *, delivered: int = 0, tombstones: int = 0) -> None:
+        if store is None:
+            return
+        try:
+            store.count(binding, delivered=delivered, tombstones=tombstones)
+        except SpoolError as error:
+            self._notices.error("count", "An event outside the spool could not be counted: %s", error)
+
+
+def _stopped(store: Store | None, binding: Binding) -> str | None:
+    """Return why a destination is paused or parked, or None if it is ready as far as the spool can tell."""
+    if store is None:
+        return None
+    try:
+        standing = store.standing(binding)
+    except SpoolError:
+        return None
+    return None if standing.state == "ready" else f"the destination is {standing.state}: {standing.reason}"
+
+
+def _close_all() -> None:
+    """Close every pipeline at exit, all within one ``exit_budget``."""
+    pipelines = list(_pipelines)
+    deadline = time.monotonic() + max((one.settings.exit_budget for one in pipelines), default=0.0)
+    for pipeline in pipelines:
+        pipeline.close(max(0.0, deadline - time.monotonic()))
+
+
+def _after_fork() -> None:
+    for pipeline in list(_pipelines):
+        pipeline.after_fork()
+
+
+atexit.register(_close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
