@@ -51,6 +51,8 @@ def build_app(store: Store, gate: Gate, *, strict: bool, loopback: bool) -> ASGI
         lifespan=lifespan,
         exception_handlers={HTTPException: _http_error, Refusal: _refused},
     )
+    # A destination has exactly one spelling of its path; a redirect would hide a wrong url.
+    app.router.redirect_slashes = False
     return AccessLog(Doorkeeper(app, gate, loopback=loopback), stats)
 
 
