@@ -29,11 +29,16 @@ from truewatch_lineage.spool import rescue, schema
 from truewatch_lineage.spool.locks import FileLock
 
 BUSY_SECONDS: Final = 5.0
-WAL_LIMIT: Final = 32 * MIB
-"""A writer checkpoints by itself past this, so that a spool without a courier does not grow without bound."""
+WAL_LIMIT: Final = 4 * MIB
+"""A writer checkpoints by itself past this, so that a spool without a courier does not grow without bound.
+
+Half of the ballast: on a full disk a checkpoint may have to lengthen the database by as much as the log holds.
+"""
 
 _databases: weakref.WeakSet[Database] = weakref.WeakSet()
 _registry = threading.Lock()
+_inherited: set[tuple[int, int]] = set()  # files that were open when a program forked behind Python's back
+_ending = threading.Event()
 
 
 class Database:
@@ -74,7 +79,7 @@ class Database:
             SpoolCorruptError: If the file is damaged; it has been moved aside, and a second try finds a new one.
             SpoolUnusableError: If the folder can't be written to.
         """
-        with self._mutex, self._translated(), self._gated():
+        with self._entered(), self._translated(), self._gated():
             connection = self._open()
             self._set_synchronous(connection, full=self._full and durable)
             connection.execute("BEGIN IMMEDIATE")
@@ -82,11 +87,13 @@ class Database:
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
+                self.generation += 1  # rows made in this transaction are gone
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
             if self.wal_bytes() > WAL_LIMIT:
-                self._checkpoint(connection, "PASSIVE")
+                with contextlib.suppress(sqlite3.Error):  # the commit stands, whatever becomes of this
+                    self._checkpoint(connection, "PASSIVE")
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -95,12 +102,12 @@ class Database:
         Raises:
             SpoolError: As `write`.
         """
-        with self._mutex, self._translated():
-            if self._stale():
+        with self._entered(), self._translated():
+            connection = self._connection
+            if connection is None or not self._is_in_place():
                 with self._gated():
-                    self._open()
-            assert self._connection is not None  # noqa: S101 - opened above, or not stale
-            yield self._connection
+                    connection = self._open()
+            yield connection
 
     def version(self) -> int:
         """Return a number that changes when another connection has committed.
@@ -124,25 +131,19 @@ class Database:
         Raises:
             SpoolError: As `write`.
         """
-        with self._mutex, self._translated(), self._gated():
+        with self._entered(), self._translated(), self._gated():
             self._checkpoint(self._open(), "TRUNCATE")
 
     def close(self) -> None:
-        """Close the connection; the next call opens it again.
-
-        The last connection to close checkpoints, so it is gated as well; where the gate can't be had, it is left to
-        the end of the process, which closes nothing.
-        """
+        """Close the connection; the next call opens it again."""
+        self._own()
         with self._mutex:
-            connection, self._connection = self._connection, None
-            if connection is None:
-                return
-            with self._gate.hold(self._busy) as held:
-                if held and self._pid == os.getpid() and self._is_in_place():
-                    with contextlib.suppress(sqlite3.Error):
-                        connection.close()
-                else:
-                    _leak(connection)
+            self._close(self._busy)
+
+    def __del__(self) -> None:
+        """Close without waiting, since Python itself would close a file that is no longer ours."""
+        self._own()
+        self._close(0.0)
 
     def before_fork(self) -> None:
         """Let no thread be inside SQLite while the process forks, and leave the child no open database.
@@ -152,7 +153,7 @@ class Database:
         """
         self._mutex.acquire()
         if self._depth == 0:
-            self.close()
+            self._close(self._busy)
 
     def after_fork_in_parent(self) -> None:
         """Let the other threads go on; the next call opens the database again."""
@@ -162,16 +163,50 @@ class Database:
         """Begin anew: no connection, and a lock of our own, whoever held the inherited one."""
         connection, self._connection = self._connection, None
         if connection is not None:  # a fork that did not call our hook before it, such as uWSGI's
+            _inherited.add(self._inode)
             _leak(connection)
+        self._gate.abandon()
         self._mutex = threading.RLock()
         self._depth = 0
         self._pid = os.getpid()
         self.generation += 1
 
-    def _stale(self) -> bool:
+    def _own(self) -> None:
         if self._pid != os.getpid():
             self.after_fork_in_child()
-        return self._connection is None or not self._is_in_place()
+
+    @contextlib.contextmanager
+    def _entered(self) -> Iterator[None]:
+        """Be the one thread inside; waits no longer for a thread than for a process."""
+        self._own()
+        mutex = self._mutex
+        if not mutex.acquire(timeout=self._busy):
+            raise SpoolBusyError(f"Other threads kept the spool for {self._busy:g} s.", path=str(self.path))
+        try:
+            yield
+        finally:
+            mutex.release()
+
+    def _close(self, timeout: float) -> None:
+        """Close the connection, under the gate where it can be had in time, so that the file can't move meanwhile.
+
+        Without the gate it is safe as well but for that moment: the last connection checkpoints under SQLite's
+        exclusive lock, and one that is not the last only goes.
+        """
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.ExitStack() as stack:
+                with contextlib.suppress(OSError):  # the folder is gone
+                    stack.enter_context(self._gate.hold(timeout))
+                self._let_go(connection)
+        self._gate.close()
+
+    def _let_go(self, connection: sqlite3.Connection) -> None:
+        if not self._is_in_place():
+            _leak(connection)
+            return
+        with contextlib.suppress(sqlite3.Error):
+            connection.close()
 
     def _is_in_place(self) -> bool:
         try:
@@ -182,18 +217,36 @@ class Database:
 
     def _open(self) -> sqlite3.Connection:
         """Return the connection, anew where another process has put a new file in the place of the one we had."""
-        if not self._stale() and self._connection is not None:
-            return self._connection
         if self._connection is not None:
+            if self._is_in_place():
+                return self._connection
             _leak(self._connection)
             self._connection = None
+        rescue.complete(self.path)
         folders.create_file(self.path)
+        self._give_page()
         found = self.path.stat()
-        self._connection = schema.connect(self.path, full=self._full, busy=self._busy)
         self._inode = (found.st_dev, found.st_ino)
+        self._check_inherited()
+        self._connection = schema.connect(self.path, full=self._full, busy=self._busy)
+        if _ending.is_set():  # a daemon thread that outlives our closing; see `_close_all`
+            _leak(self._connection)
         self._synchronous_full = self._full
         self.generation += 1
         return self._connection
+
+    def _give_page(self) -> None:
+        """Give a database that was cut to nothing one page, since SQLite deletes an empty one's log, events and all."""
+        if not self.path.stat().st_size and self.wal_bytes():
+            os.truncate(self.path, 1)
+
+    def _check_inherited(self) -> None:
+        if self._inode in _inherited:
+            raise SpoolUnusableError(
+                "This process was forked, while the spool was open, by a program that does not tell Python.",
+                path=str(self.path),
+                fix="Let each worker load the application by itself (uWSGI: lazy-apps = true).",
+            )
 
     def _set_synchronous(self, connection: sqlite3.Connection, *, full: bool) -> None:
         if full != self._synchronous_full:
@@ -201,8 +254,13 @@ class Database:
             self._synchronous_full = full
 
     def _checkpoint(self, connection: sqlite3.Connection, mode: str) -> None:
-        # Syncs whatever the level; a reader in another process only shortens it, so its answer does not matter.
-        connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
+        # Syncs whatever the level; a reader in another process only shortens it, so its answer does not matter, and
+        # nobody waits for it, since all writers would wait with us.
+        connection.execute("PRAGMA busy_timeout=0").fetchone()
+        try:
+            connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
+        finally:
+            connection.execute(f"PRAGMA busy_timeout={int(self._busy * 1000)}").fetchone()
 
     @contextlib.contextmanager
     def _gated(self) -> Iterator[None]:
@@ -246,12 +304,11 @@ class Database:
 
     def _move_aside(self) -> None:
         """Put a damaged file away, carry over what can be read, and let the next call open the new one."""
-        with contextlib.suppress(SpoolError, OSError), self._gated():
-            if self._connection is not None:
-                with contextlib.suppress(sqlite3.Error):
-                    self._connection.close()
-                self._connection = None
-            rescue.move_aside(self.path, self._inode, full=self._full, busy=self._busy)
+        with contextlib.suppress(SpoolError, OSError, sqlite3.Error), self._gated():
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                self._let_go(connection)
+            rescue.move_aside(self.path, self._inode, busy=self._busy)
 
 
 def _leak(connection: sqlite3.Connection) -> None:
@@ -286,6 +343,7 @@ def _after_fork_in_child() -> None:
 
 def _close_all() -> None:
     """Close what is open when the interpreter ends, since it would close it without the gate."""
+    _ending.set()
     for database in list(_databases):
         database.close()
 

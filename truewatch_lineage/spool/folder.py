@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Final
 
 from truewatch_lineage.errors import SpoolUnusableError
 
-NETWORK_FILE_SYSTEMS: Final = frozenset(  # noqa: SIM905 - a list of 30 short strings reads worse
+_NETWORK: Final = (
     "nfs nfs3 nfs4 cifs smb smb2 smb3 smbfs ncpfs afs coda ceph lustre glusterfs gpfs beegfs 9p virtiofs "
     "fuse.sshfs fuse.s3fs fuse.gcsfuse fuse.glusterfs fuse.ceph-fuse fuse.blobfuse fuse.blobfuse2 fuse.goofys "
-    "fuse.rclone fuse.mount-s3 afpfs webdav fuse.davfs".split()
+    "fuse.rclone fuse.mount-s3 afpfs webdav fuse.davfs"
 )
+NETWORK_FILE_SYSTEMS: Final = frozenset(_NETWORK.split())
 """File systems of Linux's mountinfo on which SQLite's WAL is not safe: its index is shared memory of one host
 (https://sqlite.org/wal.html, "does not work over a network filesystem")."""
 
@@ -28,7 +31,7 @@ def prepare(folder: Path) -> None:
         SpoolUnusableError: If it is a symlink, another user's, not writable, or on a network file system.
     """
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make(folder)
         found = folder.lstat()
     except (FileExistsError, NotADirectoryError) as error:
         raise _unusable(folder, "is not a folder") from error
@@ -90,7 +93,7 @@ def network_file_system(folder: Path, mountinfo: str | None = None) -> str | Non
     best, kind = "", None
     for line in (mountinfo or "").splitlines():
         before, _, after = line.partition(" - ")
-        point = before.split(" ")[4].encode("latin-1", "replace").decode("unicode_escape")
+        point = re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), before.split(" ")[4])
         if len(point) >= len(best) and (real == point or real.startswith(point.rstrip("/") + "/")):
             best, kind = point, after.split(" ")[0]
     return kind if kind in NETWORK_FILE_SYSTEMS else None
@@ -103,6 +106,15 @@ def owner_name(uid: int) -> str:
 
         return pwd.getpwuid(uid).pw_name
     return str(uid)
+
+
+def _make(folder: Path) -> None:
+    """Make the folder and those above it that are missing, and let their names survive a power cut."""
+    missing = list(itertools.takewhile(lambda one: not one.exists(), (folder, *folder.parents)))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for one in missing:
+        with contextlib.suppress(PermissionError):  # one may pass through a folder that one may not read
+            sync_folder(one.parent)
 
 
 def _check_owner(folder: Path, found: os.stat_result) -> None:

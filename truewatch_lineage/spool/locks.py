@@ -1,7 +1,8 @@
 """Locks between processes, held by the kernel, so that a killed holder frees them.
 
 ``flock`` belongs to the open file description, which a forked child shares with its parent: the child must close its
-copy without unlocking, or it would free a lock that its parent still relies on. `abandon_after_fork` does that.
+copy without unlocking, or it would free a lock that its parent still relies on. `abandon_after_fork` does that; where
+a program forks behind Python's back, the lock itself sees that the process is another one.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Iterator
@@ -24,6 +26,7 @@ FIRST_WAIT = 0.0002
 LONGEST_WAIT = 0.005
 _OPEN_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _locks: weakref.WeakSet[FileLock] = weakref.WeakSet()
+_opening = threading.Lock()  # held over a fork: a descriptor that the child does not know of would keep the lock
 
 
 class FileLock:
@@ -35,8 +38,14 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._handle: Any = None
-        self.held = False
+        self._held = False
+        self._pid = os.getpid()
         _locks.add(self)
+
+    @property
+    def held(self) -> bool:
+        """Whether this process holds the lock."""
+        return self._held and self._pid == os.getpid()
 
     def try_acquire(self) -> bool:
         """Take the lock if it is free, without waiting.
@@ -47,9 +56,11 @@ class FileLock:
         Raises:
             OSError: If the lock file can't be opened.
         """
-        if not self.held:
-            self.held = self._try_lock()
-        return self.held
+        if self._pid != os.getpid():  # a fork that ran none of Python's hooks
+            self.abandon()
+        if not self._held:
+            self._held = self._try_lock()
+        return self._held
 
     def acquire(self, timeout: float) -> bool:
         """Take the lock, waiting at most ``timeout`` seconds.
@@ -71,7 +82,7 @@ class FileLock:
     def release(self) -> None:
         """Free the lock; the file stays, since removing it would let two holders in."""
         if self.held:
-            self.held = False
+            self._held = False
             self._unlock()
 
     @contextlib.contextmanager
@@ -102,17 +113,30 @@ class FileLock:
 
         def abandon(self) -> None:
             """Do nothing: Windows does not fork."""
+            self._pid = os.getpid()
 
     else:
 
         def _try_lock(self) -> bool:
-            if self._handle is None:
-                self._handle = os.open(self.path, _OPEN_FLAGS, 0o600)
+            while True:
+                with _opening:
+                    if self._handle is None:
+                        self._handle = os.open(self.path, _OPEN_FLAGS, 0o600)
+                try:
+                    fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return False
+                if self._is_in_place():
+                    return True
+                self.abandon()
+
+        def _is_in_place(self) -> bool:
+            """Tell whether the file locked is the one others will lock: somebody may have removed it."""
             try:
-                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+                found = os.stat(self.path)  # noqa: PTH116 - called for each commit
+            except FileNotFoundError:
                 return False
-            return True
+            return os.path.samestat(found, os.fstat(self._handle))
 
         def _unlock(self) -> None:
             fcntl.flock(self._handle, fcntl.LOCK_UN)
@@ -124,16 +148,23 @@ class FileLock:
 
         def abandon(self) -> None:
             """Close the descriptor without unlocking, as a forked child must."""
-            handle, self._handle, self.held = self._handle, None, False
+            handle, self._handle, self._held = self._handle, None, False
+            self._pid = os.getpid()
             if handle is not None:
                 os.close(handle)
 
 
 def abandon_after_fork() -> None:
     """In a forked child: let go of the descriptors of every lock that the parent opened."""
+    global _opening  # noqa: PLW0603 - the inherited lock is held by the fork
+    _opening = threading.Lock()
     for lock in list(_locks):
         lock.abandon()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=abandon_after_fork)
+    os.register_at_fork(
+        before=lambda: _opening.acquire(),  # noqa: PLW0108 - a child has another lock
+        after_in_parent=lambda: _opening.release(),  # noqa: PLW0108 - as above
+        after_in_child=abandon_after_fork,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import logging
 import os
 import sqlite3
@@ -25,10 +26,15 @@ from truewatch_lineage.spool import schema
 log = logging.getLogger(__name__)
 
 DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-SUFFIXES: Final = ("", "-wal", "-shm")
 SALVAGED: Final = ("destination", "body", "event", "receipt")
-GAP_LIMIT: Final = 10_000
-"""How many ids in a row may be unreadable before the rest of a table is given up."""
+GAP_LIMIT: Final = 100_000
+"""How many ids in a row may be unreadable before the rest of a table is given up: some seconds."""
+
+ID_GAP: Final = 1_000_000
+"""How far ids jump, so that no answer that is still under way settles a new event under the id of one that is lost."""
+
+_LOGS: Final = ("-wal", "-shm", "-journal")
+_BODY_LOST: Final = "Its body was lost when the spool was damaged."
 
 # Python 3.10 has no error codes on its exceptions, so the texts of sqlite3ErrStr decide.
 MEANINGS: Final[tuple[tuple[str, type[SpoolError], str], ...]] = (
@@ -43,6 +49,7 @@ MEANINGS: Final[tuple[tuple[str, type[SpoolError], str], ...]] = (
         "The disk can't be written to: it is full, or a limit on file sizes is reached.",
     ),
     ("locked", SpoolBusyError, "Other programs kept the spool locked."),
+    ("locking protocol", SpoolBusyError, "Other programs kept the spool locked."),
     ("readonly", SpoolUnusableError, "The spool can't be written to."),
     ("unable to open", SpoolUnusableError, "The spool can't be opened."),
 )
@@ -53,41 +60,36 @@ def explain(error: sqlite3.Error, path: Path) -> SpoolError:
     text = str(error).lower()
     for part, cls, problem in MEANINGS:
         if part in text:
+            if cls is SpoolFullError and not os.access(path.parent, os.W_OK):
+                return SpoolUnusableError("The spool can't be written to any more.", path=str(path))
             return cls(problem, path=str(path))
     return SpoolUnusableError(f"The spool can't be used: {error}.", path=str(path))
 
 
-def move_aside(path: Path, inode: tuple[int, int], *, full: bool, busy: float) -> None:
-    """Rename a damaged database, make a new one in its place and copy over what can be read.
+def move_aside(path: Path, inode: tuple[int, int], *, busy: float) -> None:
+    """Put a new database, with what can be read of the damaged one, in its place, and keep the damaged one.
 
     The caller holds the write lock. Another process may have done it already: then the file is no longer the one that
-    was found damaged, and nothing happens.
+    was found damaged, and nothing happens. Until the new one is complete and safe on the disk, nothing is moved, so a
+    kill or a power cut before costs nothing; after one in between, `complete` does the rest.
 
     Args:
         path: The database.
-        inode: Device and inode of the file that was found damaged, zeros if it could not be opened.
-        full: As `schema.connect`.
+        inode: Device and inode of the file that was found damaged.
         busy: As `schema.connect`.
 
     Raises:
         OSError: If the files can't be renamed.
         SpoolError: If the new file can't be made.
+        sqlite3.Error: If the new file can't be written, as on a full disk.
     """
     found = path.stat()
-    if any(inode) and (found.st_dev, found.st_ino) != inode:
+    if (found.st_dev, found.st_ino) != inode:
         return
-    if not any(inode) and _is_sound(path):
-        return
-    away = Path(f"{path}.corrupt-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.getpid()}")
-    for suffix in SUFFIXES:
-        with contextlib.suppress(FileNotFoundError):
-            os.rename(f"{path}{suffix}", f"{away}{suffix}")  # noqa: PTH104 - the suffix is no path of its own
-    folders.create_file(path)
-    new = schema.connect(path, full=full, busy=busy)
-    try:
-        saved = _salvage(away, new)
-    finally:
-        new.close()
+    saved = _build(path, busy)
+    away = _away(path)
+    path.rename(away)
+    complete(path)
     log.error(
         "The lineage spool was damaged: it was moved to %s, a new one was begun, and %d waiting events were saved.",
         away,
@@ -95,40 +97,90 @@ def move_aside(path: Path, inode: tuple[int, int], *, full: bool, busy: float) -
     )
 
 
-def _is_sound(path: Path) -> bool:
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
-        return bool(connection.execute("SELECT count(*) FROM event").fetchone())
-    return False
+def complete(path: Path) -> None:
+    """Put the salvaged database where the damaged one was; nothing happens unless that one has been moved away.
+
+    Each step is made durable before the next: a log that outlived its database would be taken for the new one's.
+
+    Raises:
+        OSError: If the files can't be renamed.
+    """
+    fresh = _fresh(path)
+    if path.exists() or not fresh.exists():
+        return
+    away = _away(path)
+    folders.sync_folder(path.parent)
+    for suffix in _LOGS:
+        _move(f"{path}{suffix}", f"{away}{suffix}")
+    folders.sync_folder(path.parent)
+    fresh.rename(path)
+    folders.sync_folder(path.parent)
 
 
-def _salvage(away: Path, new: sqlite3.Connection) -> int:
-    """Copy the rows that can be read; returns how many events came over."""
-    try:
-        old = sqlite3.connect(away)
-    except sqlite3.Error:
-        return 0
-    with contextlib.closing(old):
-        new.execute("BEGIN IMMEDIATE")
+def _away(path: Path) -> Path:
+    return Path(f"{path}.corrupt-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.getpid()}")
+
+
+def _fresh(path: Path) -> Path:
+    return Path(f"{path}.salvaged")
+
+
+def _move(old: str, new: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(old, new)  # noqa: PTH104 - the suffix is no path of its own
+
+
+def _build(path: Path, busy: float) -> int:
+    """Make the new database under another name, durably; returns how many waiting events were saved."""
+    draft = Path(f"{path}.salvaging")
+    for suffix in ("", *_LOGS):
+        Path(f"{draft}{suffix}").unlink(missing_ok=True)
+    folders.create_file(draft)
+    with contextlib.closing(schema.connect(draft, full=True, busy=busy)) as new:
+        saved = _salvage(path, new)
+    draft.rename(_fresh(path))
+    folders.sync_folder(path.parent)
+    return saved
+
+
+def _salvage(path: Path, new: sqlite3.Connection) -> int:
+    """Copy the rows that can be read; returns how many waiting events came over."""
+    new.execute("BEGIN IMMEDIATE")
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as old:
+        known = {name for (name,) in old.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         for table in SALVAGED:
-            for columns, row in _rows(old, table):
-                names, marks = ", ".join(columns), ", ".join("?" * len(columns))
-                with contextlib.suppress(sqlite3.IntegrityError):
-                    new.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", row)  # noqa: S608 - our own names
-        _mend(new)
-        new.execute("COMMIT")
-    return int(new.execute("SELECT count(*) FROM event").fetchone()[0])
+            if table in known:
+                _copy(old, new, table)
+        _copy_bindings(old, new)
+    _mend(new)
+    new.execute("COMMIT")
+    return int(new.execute("SELECT count(*) FROM event WHERE state = 0").fetchone()[0])
+
+
+def _copy(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> None:
+    for columns, row in _rows(old, table):
+        names, marks = ", ".join(columns), ", ".join("?" * len(columns))
+        with contextlib.suppress(sqlite3.IntegrityError):
+            new.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", row)  # noqa: S608 - our own names
+
+
+def _copy_bindings(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
+    """Read the destinations from their index too: their table is one page, and without it no event has an address."""
+    found = old.execute("SELECT id, name, kind, url FROM destination ORDER BY name, kind, url").fetchall()
+    new.executemany("INSERT OR IGNORE INTO destination (id, name, kind, url) VALUES (?, ?, ?, ?)", found)
 
 
 def _rows(old: sqlite3.Connection, table: str) -> Iterator[tuple[list[str], tuple[Any, ...]]]:
     """Read a table row by row, stepping over the ids whose page is damaged."""
-    last, gap = 0, 1
-    while gap <= GAP_LIMIT:
+    last = gap = 0
+    while gap < GAP_LIMIT:
         try:
-            cursor = old.execute(f"SELECT * FROM {table} WHERE id > ? ORDER BY id", (last + gap - 1,))  # noqa: S608
+            cursor = old.execute(f"SELECT * FROM {table} WHERE id > ? ORDER BY id", (last + gap,))  # noqa: S608
             columns = [column[0] for column in cursor.description]
             for row in cursor:
-                last, gap = row[0], 1
-                yield columns, row
+                if row[0] > last:  # a damaged tree may lead back to where we were
+                    last, gap = row[0], 0
+                    yield columns, row
         except sqlite3.Error:
             gap += 1
         else:
@@ -136,9 +188,17 @@ def _rows(old: sqlite3.Connection, table: str) -> Iterator[tuple[list[str], tupl
 
 
 def _mend(new: sqlite3.Connection) -> None:
-    """Make the rows agree again: no event without its destination, bodies counted, one head a lane."""
-    new.execute("DELETE FROM event WHERE destination_id NOT IN (SELECT id FROM destination)")
-    new.execute("DELETE FROM event WHERE state = 0 AND body_id NOT IN (SELECT id FROM body)")
+    """Make the rows agree again: no event without its destination, bodies whole and counted, one head a lane."""
+    new.create_function("sha256", 1, lambda data: hashlib.sha256(data).digest(), deterministic=True)
+    new.execute("DELETE FROM body WHERE digest != sha256(data)")
+    new.execute(
+        "INSERT INTO destination (id, name, kind, url) "
+        "SELECT DISTINCT destination_id, 'salvaged-' || destination_id, '', '' FROM event "
+        "WHERE destination_id NOT IN (SELECT id FROM destination)"
+    )
+    new.execute(
+        "UPDATE event SET state = 1, reason = ? WHERE state = 0 AND body_id NOT IN (SELECT id FROM body)", (_BODY_LOST,)
+    )
     new.execute("UPDATE event SET body_id = NULL WHERE body_id NOT IN (SELECT id FROM body)")
     new.execute("UPDATE body SET refs = (SELECT count(*) FROM event WHERE body_id = body.id)")
     new.execute("DELETE FROM body WHERE refs = 0")
@@ -147,8 +207,16 @@ def _mend(new: sqlite3.Connection) -> None:
         "(SELECT min(id) FROM event WHERE state = 0 GROUP BY destination_id, lane)"
     )
     new.execute(
-        "UPDATE destination SET "
-        "bytes = (SELECT coalesce(sum(bytes), 0) FROM event WHERE destination_id = destination.id AND body_id IS NOT NULL), "
-        "dead_bytes = (SELECT coalesce(sum(bytes), 0) FROM event "
-        "WHERE destination_id = destination.id AND body_id IS NOT NULL AND state = 1)"
+        "UPDATE destination SET (bytes, dead_bytes) = "
+        "(SELECT coalesce(sum(bytes), 0), coalesce(sum(bytes * state), 0) FROM event "
+        "WHERE destination_id = destination.id AND body_id IS NOT NULL)"
     )
+    _leave_gap(new)
+
+
+def _leave_gap(new: sqlite3.Connection) -> None:
+    last = new.execute(
+        "SELECT coalesce(max(id), 0) FROM (SELECT max(id) AS id FROM event UNION ALL SELECT max(id) FROM receipt)"
+    ).fetchone()[0]
+    new.execute("DELETE FROM sqlite_sequence WHERE name = 'event'")
+    new.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('event', ?)", (last + ID_GAP,))

@@ -37,8 +37,9 @@ def insert(
         (destination, entry.lane),
     ).fetchone()
     cursor = connection.execute(
-        "INSERT INTO event (destination_id, body_id, lane, state, head, event_type, job, run_id, reason, bytes, created)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO event "
+        "(destination_id, body_id, lane, state, head, event_type, job, run_id, reason, bytes, created) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             destination,
             _keep_body(connection, digest, body) if body is not None else None,
@@ -64,17 +65,17 @@ def deliver(
     *,
     receipts: bool,
 ) -> None:
-    """Remove delivered events, leave their receipts and count them."""
+    """Remove delivered events, leave their receipts and count them, but for those another process has removed."""
     if receipts:
         connection.executemany(
             "INSERT OR REPLACE INTO receipt SELECT id, destination_id, event_type, job, run_id, ?, ?, attempts + 1, "
             "created, ? FROM event WHERE id = ?",
             [(one.status, one.reason, now, one.id) for one in settlements],
         )
-    gone = remove(connection, [one.id for one in settlements])
+    gone = [one for one in settlements if remove(connection, [one.id])]
     connection.execute(
         "UPDATE destination SET delivered = delivered + ?, cached = cached + ?, not_json = not_json + ? WHERE id = ?",
-        (gone, sum(one.cached for one in settlements), sum(one.not_json for one in settlements), destination),
+        (len(gone), sum(one.cached for one in gone), sum(one.not_json for one in gone), destination),
     )
 
 
@@ -100,7 +101,8 @@ def bury(connection: sqlite3.Connection, destination: int, settlement: Settlemen
     lane, body, size, used = row
     keep = body is not None and used + size <= room
     connection.execute(
-        "UPDATE event SET state = 1, head = 0, attempts = attempts + 1, reason = ?, status = ?, body_id = ? WHERE id = ?",
+        "UPDATE event SET state = 1, head = 0, attempts = attempts + 1, reason = ?, status = ?, body_id = ? "
+        "WHERE id = ?",
         (settlement.reason, settlement.status, body if keep else None, settlement.id),
     )
     if keep:

@@ -134,6 +134,10 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, full: bool) -> None:
     connection.execute("PRAGMA journal_mode=WAL").fetchone()
     set_synchronous(connection, full=full)
     connection.execute("PRAGMA wal_autocheckpoint=0").fetchone()
+    # The log shrinks when it starts anew, so that its size tells how much a checkpoint has to do.
+    connection.execute("PRAGMA journal_size_limit=0").fetchone()
+    # Debian's SQLite overwrites a deleted body page by page, each of which would go through the log.
+    connection.execute("PRAGMA secure_delete=FAST").fetchone()
     if sys.platform == "darwin":  # fsync alone does not reach the platter there
         connection.execute("PRAGMA fullfsync=1")
         connection.execute("PRAGMA checkpoint_fullfsync=1")

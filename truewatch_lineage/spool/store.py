@@ -1,7 +1,8 @@
-"""The spool as the pipeline and the courier use it: put events in, take the heads of lanes, settle what became of them."""
+"""The spool as the pipeline and the courier use it: put events in, take heads of lanes, settle what became of them."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import shutil
 import sqlite3
@@ -76,7 +77,7 @@ class Store:
         Raises:
             SpoolError: If nothing was stored.
         """
-        return self._retried(lambda: self._put(entries))
+        return self._retried(lambda: self._with_room(lambda: self._put(entries)))
 
     def heads(self, binding: Binding, limit: int) -> list[Queued]:
         """Return the oldest events that may leave now: the first of each lane whose time has come.
@@ -183,13 +184,15 @@ class Store:
     def next_due(self, binding: Binding) -> float | None:
         """Return when the first waiting head is due, in epoch seconds, or None if nothing waits.
 
+        A time so far ahead that the clock must have been turned back counts as past, as in `heads`.
+
         Raises:
             SpoolError: If the spool can't be read.
         """
         with self.database.read() as connection:
             row = connection.execute(
-                "SELECT min(due) FROM event WHERE destination_id = ? AND head = 1",
-                (self._id(connection, binding),),
+                "SELECT min(CASE WHEN due > ? THEN 0 ELSE due END) FROM event WHERE destination_id = ? AND head = 1",
+                (self.clock() + CLOCK_TOLERANCE, self._id(connection, binding)),
             ).fetchone()
         return None if row[0] is None else float(row[0])
 
@@ -281,7 +284,10 @@ class Store:
                     rows.bury(connection, destination, one, self._share // DEAD_SHARE)
 
     def _id(self, connection: sqlite3.Connection, binding: Binding, *, create: bool = False) -> int:
-        """Return a destination's row id, 0 if it has none; ids are void once the database is another one."""
+        """Return a destination's row id, 0 if it has none.
+
+        Ids are void once the database is another one or a transaction, which may have made one, was rolled back.
+        """
         if self._generation != self.database.generation:
             self._ids.clear()
             self._generation = self.database.generation
@@ -298,17 +304,23 @@ class Store:
             return action()
         except SpoolCorruptError:
             return action()
-        except SpoolError:
-            self._ids.clear()  # one of them may have been made in a transaction that was rolled back
-            raise
 
     def _with_ballast(self, action: Callable[[], None]) -> None:
         try:
-            self._retried(action)
+            self._retried(lambda: self._with_room(action))
         except SpoolFullError:
             if not self.ballast.drop():
                 raise
-            action()
+            self._with_room(action)
+
+    def _with_room(self, action: Callable[[], _T]) -> _T:
+        """Run an action once more on a full disk, with the room that bringing in the log gives back."""
+        try:
+            return action()
+        except SpoolFullError:
+            with contextlib.suppress(SpoolError):
+                self.database.checkpoint()
+            return action()
 
     def _default_size(self) -> int:
         return min(LARGEST_DEFAULT, shutil.disk_usage(self.folder).free // 10)
