@@ -125,9 +125,12 @@ def whole(found: Found, units: Mapping[str, float], *, minimum: float) -> int:
 def path(found: Found) -> Path:
     """Read a path: ``~`` expanded, absolute, so that a later change of folder moves nothing."""
     value = os.fspath(found.value) if isinstance(found.value, os.PathLike) else found.value
+    written = text(Found(value, found.key, found.source))
+    if "\0" in written:
+        raise found.error("is no path: it holds a NUL")
     try:
-        return Path(text(Found(value, found.key, found.source))).expanduser().absolute()
-    except (RuntimeError, ValueError):
+        return Path(written).expanduser().absolute()
+    except RuntimeError:
         pass
     raise found.error("is no path: the user after ~ is unknown")
 
@@ -137,7 +140,7 @@ def existing_file(found: Found) -> Path:
     result = path(found)
     try:
         usable = result.is_file() and os.access(result, os.R_OK)
-    except (OSError, ValueError):
+    except OSError:  # a name too long
         usable = False
     if not usable:
         raise found.error("is no file that can be read", "Write the path of a PEM file this user may read.")

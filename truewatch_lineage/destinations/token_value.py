@@ -40,7 +40,8 @@ class Token:
         """
         problem, fix = _fault(text)
         if problem:
-            raise TokenError(problem, key=key, source=source, fix=fix)
+            subject = f"The token of `{key}`" if key else "The token"
+            raise TokenError(f"{subject} {problem}.", key=key, source=source, fix=fix)
         token = object.__new__(cls)
         object.__setattr__(token, "_text", str(text).strip("\r\n"))
         return token
@@ -86,18 +87,18 @@ class Token:
 
 
 def _fault(text: object) -> tuple[str | None, str]:
-    """Return what is wrong with ``text`` as a token, or None, and how to mend it."""
+    """Return what a token with this ``text`` does wrong, or None, and how to mend it."""
     if not isinstance(text, str):
         kind = type(text).__name__
-        return f"The token is no text but of type {kind}.", "Put it in quotes, or use token_env or token_file."
+        return f"is no text but of type {kind}", "Put it in quotes, or use token_env or token_file."
     trimmed = text.strip("\r\n")
     if not trimmed:
-        return "The token is empty.", "Fill it, or leave the setting out."
+        return "is empty", "Fill it, or leave the setting out."
     if _SCHEME.match(trimmed):
-        return 'The token starts with "Bearer".', "Leave that word out: it is put before the token when it is sent."
+        return 'starts with "Bearer"', "Leave that word out: it is put before the token when it is sent."
     if _LEGAL.fullmatch(trimmed):
         return None, ""
-    return f"The token holds {_illegal(trimmed)}.", _FIX
+    return f"holds {_illegal(trimmed)}", _FIX
 
 
 def _illegal(text: str) -> str:
