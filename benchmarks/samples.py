@@ -21,7 +21,7 @@ _SERIAL = itertools.count()
 
 def small() -> RunEvent:
     """About 612 B as JSON: a job with one input and one output, no facets."""
-    tables = [f"analytics.public.{name}_table_with_a_name_of_usual_length" for name in ("orders", "daily")]
+    tables = [f"analytics.public.{name}" for name in ("orders", "daily")]
     return _event(
         [InputDataset(namespace=NAMESPACE, name=tables[0])],
         [OutputDataset(namespace=NAMESPACE, name=tables[1])],
@@ -36,7 +36,7 @@ def medium() -> RunEvent:
         job=parent_run.Job(namespace="example.scheduler", name="daily"),
     )
     event.run.facets = {"parent": parent}
-    event.job.facets = {"sql": sql_job.SQLJobFacet(query="SELECT * FROM orders JOIN customers USING (id) " * 20)}
+    event.job.facets = {"sql": sql_job.SQLJobFacet(query="SELECT * FROM orders JOIN customers USING (id) " * 8)}
     return event
 
 

@@ -32,6 +32,21 @@ _PARAMETER: Final = re.compile(
 )
 
 
+class _Known:
+    """Secrets with the ways they may stand in a string, longest first, and how those look in JSON.
+
+    A plain class, since the repr of a dataclass or tuple would show them.
+    """
+
+    __slots__ = ("needles", "secrets", "variants")
+
+    def __init__(self, secrets: tuple[str, ...]) -> None:
+        variants = {variant for secret in secrets for variant in _variants(secret)}
+        self.secrets = secrets
+        self.variants = tuple(sorted(variants, key=len, reverse=True))
+        self.needles = tuple(_escaped(variant).encode("utf-8", "replace") for variant in self.variants)
+
+
 class Redactor:
     """Masks known secrets, passwords in URLs, and what the user's expressions match, as ``***``.
 
@@ -49,9 +64,7 @@ class Redactor:
     def __init__(self, patterns: Sequence[re.Pattern[str]] = (), secrets: Callable[[], Iterable[str]] = tuple) -> None:
         self._patterns = tuple(patterns)
         self._secrets = secrets
-        self._known: tuple[str, ...] = ()
-        self._variants: tuple[str, ...] = ()
-        self._needles: tuple[bytes, ...] = ()
+        self._known = _Known(())
 
     def apply(self, tree: dict[str, Any], data: bytes | None = None) -> dict[str, Any]:
         """Return the event with its secrets masked.
@@ -67,61 +80,61 @@ class Redactor:
         Raises:
             EventError: The tree can't be serialised.
         """
-        self._learn()
-        if not self._patterns and not self._suspicious(dumps(tree) if data is None else data):
+        known = self._learn()
+        if not self._patterns and not _suspicious(dumps(tree) if data is None else data, known):
             return tree
-        masked: dict[str, Any] = self._walk(tree)
+        masked: dict[str, Any] = self._walk(tree, known)
         return masked
 
     def text(self, text: str) -> str:
         """Mask the known secrets and the passwords in URLs in a text that is no event, such as a message."""
-        self._learn()
-        return self._mask(text)
+        return _mask(text, self._learn())
 
-    def _learn(self) -> None:
-        known = tuple(sorted({secret for secret in self._secrets() if len(secret) >= SHORTEST}))
-        if known != self._known:
-            variants = {variant for secret in known for variant in _variants(secret)}
-            self._known = known
-            self._variants = tuple(sorted(variants, key=len, reverse=True))
-            self._needles = tuple(_escaped(variant).encode("utf-8", "replace") for variant in self._variants)
+    def _learn(self) -> _Known:
+        """Return what is known now; one assignment, so that no thread sees half of a new token."""
+        secrets = tuple(sorted({secret for secret in self._secrets() if len(secret) >= SHORTEST}))
+        if secrets != self._known.secrets:
+            self._known = _Known(secrets)
+        return self._known
 
-    def _suspicious(self, data: bytes) -> bool:
-        """Tell whether the serialised event may hold anything to mask, by plain searches only."""
-        if any(needle in data for needle in self._needles) or (b"@" in data and b"://" in data):
-            return True
-        if b"=" not in data:
-            return False
-        folded = data.lower()
-        return any(name in folded for name in _PARAMETERS)
-
-    def _walk(self, value: Any) -> Any:
+    def _walk(self, value: Any, known: _Known) -> Any:
         if isinstance(value, str):
-            return self._mask_value(value)
+            return self._mask_value(value, known)
         if isinstance(value, Mapping):
-            items = {self._mask(key): self._walk(item) for key, item in value.items()}
+            items = {_mask(key, known): self._walk(item, known) for key, item in value.items()}
             same = all(key in value and items[key] is value[key] for key in items)
             return value if same and len(items) == len(value) else items
         if isinstance(value, list):
-            new = [self._walk(item) for item in value]
+            new = [self._walk(item, known) for item in value]
             return value if all(after is before for after, before in zip(new, value, strict=True)) else new
         return value
 
-    def _mask_value(self, text: str) -> str:
-        masked = self._mask(text)
+    def _mask_value(self, text: str, known: _Known) -> str:
+        masked = _mask(text, known)
         for pattern in self._patterns:
             masked = pattern.sub(_mask_match, masked)
         return text if masked == text else masked
 
-    def _mask(self, text: str) -> str:
-        masked = text
-        for variant in self._variants:
-            masked = masked.replace(variant, MASK)
-        if "@" in masked and "://" in masked:
-            masked = _USERINFO.sub(rf"\1{MASK}", masked)
-        if "=" in masked and ("://" in masked or "jdbc:" in masked):
-            masked = _PARAMETER.sub(rf"\1{MASK}", masked)
-        return text if masked == text else masked
+
+def _suspicious(data: bytes, known: _Known) -> bool:
+    """Tell whether a serialised event may hold anything to mask, by plain searches only."""
+    if any(needle in data for needle in known.needles) or (b"@" in data and b"://" in data):
+        return True
+    if b"=" not in data:
+        return False
+    folded = data.lower()
+    return any(name in folded for name in _PARAMETERS)
+
+
+def _mask(text: str, known: _Known) -> str:
+    masked = text
+    for variant in known.variants:
+        masked = masked.replace(variant, MASK)
+    if "@" in masked and "://" in masked:
+        masked = _USERINFO.sub(rf"\1{MASK}", masked)
+    if "=" in masked and ("://" in masked or "jdbc:" in masked):
+        masked = _PARAMETER.sub(rf"\1{MASK}", masked)
+    return text if masked == text else masked
 
 
 def _variants(secret: str) -> set[str]:

@@ -120,16 +120,19 @@ def _no_constant(token: str) -> NoReturn:
 def _refuse(value: object) -> NoReturn:
     if isinstance(value, (list, tuple)):
         raise EventError(f"Not one event but an array. {_ONE_EVENT}", fix="Send each event by itself.")
-    names = {str: "a JSON string", int: "a JSON number", float: "a JSON number", bool: "a JSON boolean"}
-    what = "JSON null" if value is None else names.get(type(value), f"an object of class {type(value).__qualname__}")
-    raise EventError(f"An OpenLineage event, a dict or a JSON object is expected, not {what}.")
+    name = "null" if value is None else type(value).__qualname__
+    raise EventError(f"An OpenLineage event, a dict or a JSON object is expected, not {name}.")
 
 
 def _dumps_slowly(tree: Mapping[str, Any]) -> bytes:
     fault = find_fault(tree)
     if fault is not None:
         raise fault
-    return json.dumps(_mend(tree), ensure_ascii=False, separators=(",", ":")).encode()
+    try:
+        return json.dumps(_mend(tree), ensure_ascii=False, separators=(",", ":")).encode()
+    except ValueError as error:
+        # The process may have a lower limit of digits than Python's own: sys.set_int_max_str_digits.
+        raise EventError(f"The event can't be written: {error}.") from None
 
 
 def _mend(value: Any) -> Any:

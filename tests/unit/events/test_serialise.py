@@ -1,0 +1,200 @@
+"""Objects to trees to bytes: the values, the faults, and what is mended."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import attr
+import pytest
+from openlineage.client.event_v2 import RunEvent
+from support.events import custom_facet, event_with, parsed, recorded, run_event, tree
+from tables.awkward_values import DROPPED, ROWS
+
+from truewatch_lineage.errors import EventError
+from truewatch_lineage.events.serialise import dumps, normalise, to_tree
+
+
+def nested(levels):
+    """Return that many lists inside each other."""
+    value = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(("value", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_awkward_value_arrives_as_strict_json(value, expected):
+    """Every value that JSON lacks arrives as the design says, in JSON that any parser takes."""
+    facet = parsed(dumps(to_tree(event_with(value=value))))["run"]["facets"]["x"]
+    assert facet.get("value", DROPPED) == expected
+
+
+def test_dict_keeps_its_nulls():
+    """Dropping nulls is Serde's way with event objects; a dict is sent as it is."""
+    event = {"a": None, "b": [None, {}], "c": {"d": None}}
+    assert to_tree(event) == event
+
+
+def test_event_object_inside_a_dict_is_written_as_serde_does():
+    """Upstream's objects may stand inside a dict; there nulls are dropped."""
+    facet = custom_facet(a=None, b=1)
+    assert set(to_tree({"facet": facet, "null": None})["facet"]) == {"_producer", "_schemaURL", "b"}
+
+
+def test_tree_is_fresh():
+    """Changing the tree does not change the caller's event."""
+    event = {"run": {"facets": {}}, "inputs": []}
+    result = to_tree(event)
+    result["run"]["facets"]["x"] = 1
+    result["inputs"].append(1)
+    assert event == {"run": {"facets": {}}, "inputs": []}
+
+
+@pytest.mark.parametrize("form", [bytes, bytearray, memoryview, lambda data: data.decode()])
+def test_json_text_is_read_exactly(form):
+    """JSON as bytes or text keeps nulls, long integers and the order of keys."""
+    data = b'\xef\xbb\xbf{"b":null,"a":123456789012345678901234567890,"c":[1.5,"\\ud83d\\ude00",{}]}'
+    result = to_tree(form(data))
+    assert list(result.items()) == [("b", None), ("a", 123456789012345678901234567890), ("c", [1.5, "😀", {}])]
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        ([{}], "array.*JSON arrays and the OpenLineage batch endpoint are not supported"),
+        (b"[]", "array"),
+        (b"3", "expected, not int"),
+        (b'"x"', "expected, not str"),
+        (b"null", "expected, not null"),
+        (b"", "Not JSON"),
+        (b'{"a":1,}', r"Not JSON: .*line 1, column"),
+        (b'{"a":1,"a":2}', "'a' stands twice"),
+        (b'{"a":NaN}', "NaN is no JSON value"),
+        (b'{"a":-Infinity}', "-Infinity is no JSON value"),
+        (b'{"a":"\xff"}', "Not UTF-8: byte 6"),
+        ('{"a":1}'.encode("utf-16"), "Not UTF-8: byte 0"),
+        (b'{"a":' + b"9" * 5000 + b"}", "4,300 digits"),
+        (b'{"a":' * 5000, "too deep"),
+        (object(), "expected, not object"),
+        (None, "expected, not null"),
+        ({"a": {"b": [0, 10**4300]}}, r"^\$\.a\.b\[1\]: .*4,300 digits"),
+        ({"a b": {1}, "x": {"y": nested(300)}}, r"too deep: over 200"),
+    ],
+)
+def test_what_is_no_event_is_refused_by_name(event, words):
+    """Every fault is one EventError that says what is wrong and where."""
+    with pytest.raises(EventError, match=words):
+        dumps(to_tree(event))
+
+
+def test_cycle_is_refused_with_its_place():
+    """An event that contains itself can't be sent; the message tells where it does."""
+    inner = {"list": []}
+    inner["list"].append({"again": inner})
+    with pytest.raises(EventError, match=r"^\$\.run\.facets\.x\.value\.list\[0\]\.again: .*contains itself"):
+        to_tree(event_with(value=inner))
+
+
+def test_same_object_twice_is_no_cycle():
+    """One object in two places is written twice."""
+    shared = {"a": [1]}
+    assert to_tree({"x": shared, "y": [shared]}) == {"x": {"a": [1]}, "y": [{"a": [1]}]}
+
+
+def test_deepest_event_is_sent_from_a_deep_stack():
+    """200 levels pass even where the caller has used much of the stack."""
+
+    def call(frames):
+        return call(frames - 1) if frames else dumps(to_tree({"x": nested(199)}))
+
+    assert call(300) == b'{"x":' + b"[" * 199 + b"]" * 199 + b"}"
+
+
+def test_property_that_raises_is_an_event_error():
+    """The caller's own code inside the event may raise anything; it is told by its class, not by its text."""
+
+    class Items(dict):
+        def items(self):
+            raise RuntimeError("secret text")
+
+    with pytest.raises(EventError, match="RuntimeError") as caught:
+        to_tree({"x": Items(a=1)})
+    assert "secret text" not in str(caught.value)
+
+
+def test_subclass_and_odd_field_names_are_written():
+    """A subclass of an event, and fields whose names are no identifiers, are written like any other."""
+    fields = {"class": attr.ib(init=False), "a'b": attr.ib(init=False)}
+    odd = attr.make_class("Odd", fields, init=False, repr=False, eq=False)()
+    setattr(odd, "class", 1)
+    setattr(odd, "a'b", "x")
+
+    @attr.define(kw_only=True)
+    class Mine(RunEvent):
+        extra: object = None
+
+    plain = run_event()
+    mine = Mine(eventTime=plain.eventTime, run=plain.run, job=plain.job, extra=odd)
+    assert to_tree(mine)["extra"] == {"class": 1, "a'b": "x"}
+
+
+def test_many_classes_do_not_pile_up():
+    """A class made for every event, as old upstream versions do, is forgotten again."""
+    from truewatch_lineage.events import convert  # noqa: PLC0415 - looks inside
+
+    for _ in range(convert._MAX_CLASSES + 10):
+        to_tree({"x": type("Once", (), {})()})
+    assert len(convert._KEEPING) <= convert._MAX_CLASSES
+    assert to_tree({"x": True, "y": 1}) == {"x": True, "y": 1}
+
+
+@pytest.mark.skipif(not hasattr(sys, "set_int_max_str_digits"), reason="Python without the limit")
+def test_digits_limit_of_the_process_is_no_crash():
+    """Where the process lowered the limit of digits, a longer integer is an EventError too."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(1000)
+    try:
+        with pytest.raises(EventError, match="digits"):
+            dumps(to_tree({"x": 10**2000}))
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+def test_dumps_mends_a_foreign_tree():
+    """A tree that did not come from to_tree is strict JSON all the same."""
+    assert dumps({"a": float("nan"), "b": [2**70, float("inf")]}) == b'{"a":null,"b":[%d,null]}' % 2**70
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        (tree(eventType="complete"), tree(eventType="COMPLETE")),
+        (tree(eventType="Weird"), tree(eventType="Weird")),
+        (tree(eventType=5), tree(eventType=5)),
+        (tree(schemaURL=...), tree(schemaURL="https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent")),
+        (tree(schemaURL=None), tree(schemaURL="https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent")),
+        (
+            {"job": {}},
+            {"job": {}, "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/JobEvent"},
+        ),
+        ({"other": 1}, {"other": 1}),
+    ],
+)
+def test_normalise_mends_case_and_schema_only(event, expected):
+    """The case of eventType and a missing schemaURL are mended, anything else is not."""
+    before = json.dumps(event)
+    assert normalise(event) == expected
+    assert json.dumps(event) == before
+
+
+def test_normalise_leaves_odd_names_ids_and_times():
+    """runId, names and times are never changed, whatever they look like."""
+    event = tree(eventTime="2026-W10-2T10:00", run={"runId": "{ABC}"}, job={"namespace": "", "name": " X "})
+    assert normalise(event) is event
+
+
+def test_recorded_events_are_semantically_equal():
+    """What arrives of the recorded runs equals what was recorded."""
+    for where, line in recorded():
+        assert parsed(dumps(normalise(to_tree(line)))) == json.loads(line), where
