@@ -75,7 +75,7 @@ def test_json_text_is_read_exactly(form):
         (b'{"a":"\xff"}', "Not UTF-8: byte 6"),
         ('{"a":1}'.encode("utf-16"), "Not UTF-8: byte 0"),
         (b'{"a":' + b"9" * 5000 + b"}", "4,300 digits"),
-        (b'{"a":' * 5000, "too deep"),
+        (b'{"a":' * 5000 + b"1" + b"}" * 5000, "too deep"),
         (object(), "expected, not object"),
         (None, "expected, not null"),
         ({"a": {"b": [0, 10**4300]}}, r"^\$\.a\.b\[1\]: .*4,300 digits"),
