@@ -57,6 +57,7 @@ class Receiver:
         data: Its file of events; by default one in a temporary folder that outlives restarts.
         port: 0 for a free one, kept over restarts.
         args: More arguments of the command.
+        program: What Python runs; another that ends in the same command can change the receiver first.
 
     Attributes:
         url: ``http://127.0.0.1:PORT`` once started.
@@ -70,7 +71,9 @@ class Receiver:
         data: Path | None = None,
         port: int = 0,
         args: Sequence[str] = (),
+        program: Sequence[str] = ("-m", "truewatch_lineage.cli.receive"),
     ) -> None:
+        self._program = program
         self._folder = tempfile.TemporaryDirectory(prefix="test-receiver-")
         self._args = [*args, *(["--strict"] if strict else [])]
         for token in tokens:
@@ -103,7 +106,7 @@ class Receiver:
     def start(self) -> None:
         """Start it and wait until it accepts connections; AssertionError with its stderr if it does not."""
         assert self._process is None, "the receiver is running"
-        command = [sys.executable, "-m", "truewatch_lineage.cli.receive"]
+        command = [sys.executable, *self._program]
         command += ["--port", str(self.port), "--data", str(self.data), *self._args]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)

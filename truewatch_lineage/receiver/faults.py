@@ -6,7 +6,7 @@ accepted the event is stored and the step's answer is given; with any other stat
 ``times`` is how many requests it serves (1; null: all that follow). ``delay`` seconds pass after the body was read and
 before anything is stored; if the client leaves meanwhile, nothing is. ``drop``: ``before`` closes the connection
 without storing or answering; ``after`` handles the request and closes without an answer; ``mid`` handles it and closes
-in the middle of the answer's body.
+in the middle of the answer's body (an empty body can't be cut).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ _KEYS = {"status", "headers", "body", "delay", "times", "drop"}
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 _STATUSES = range(200, 600)
+_WITHOUT_BODY = {204, 304}
 _MAX_DELAY = 3600
 _FOREVER = float("inf")
 
@@ -111,11 +112,15 @@ def _step(step: Any, path: str) -> Fault:
     return Fault(
         status=status,
         headers=_headers(step.get("headers", {}), body, f"{path}.headers"),
-        body=body.encode() if isinstance(body, str) else orjson.dumps(body),
+        body=b"" if status in _WITHOUT_BODY else _encoded(body),
         delay=float(delay),
         times=_FOREVER if times is None else times,
         drop=drop,
     )
+
+
+def _encoded(body: object) -> bytes:
+    return body.encode() if isinstance(body, str) else orjson.dumps(body)
 
 
 def _headers(headers: Any, body: object, path: str) -> dict[str, str]:
