@@ -130,7 +130,7 @@ _OTHER_FAULT: Final = _retry("")
 _TOKEN_FIX: Final = {
     "dataway": "Check that the token is the workspace's own and has not been revoked.",
     "datakit": "It is DataKit's own DataWay token: mend it in DataKit's configuration.",
-    "portal": "Check it under Admin, App Settings, External access; if it was rotated, set the new one.",
+    "portal": "Check the token under Admin, App Settings, External access; if it was rotated, set the new one.",
 }
 
 _SAFE_CODE: Final = re.compile(r"[A-Za-z0-9_.]{1,80}")
