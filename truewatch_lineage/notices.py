@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import threading
+import math
 import time
 from typing import Final
 
@@ -19,8 +19,8 @@ class Notices:
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
+        # Without a lock, which a fork could leave locked: at worst two threads say the same at once.
         self._said: dict[str, tuple[float, int]] = {}
-        self._lock = threading.Lock()
 
     def warning(self, topic: str, message: str, *arguments: object) -> None:
         """Log a warning, unless its topic was heard in the last minute."""
@@ -32,11 +32,10 @@ class Notices:
 
     def _say(self, level: int, topic: str, message: str, arguments: tuple[object, ...]) -> None:
         now = time.monotonic()
-        with self._lock:
-            last, hushed = self._said.get(topic, (-QUIET_SECONDS, 0))
-            if now - last < QUIET_SECONDS:
-                self._said[topic] = (last, hushed + 1)
-                return
-            self._said[topic] = (now, 0)
+        last, hushed = self._said.get(topic, (-math.inf, 0))
+        if now - last < QUIET_SECONDS:
+            self._said[topic] = (last, hushed + 1)
+            return
+        self._said[topic] = (now, 0)
         more = f" ({hushed} more since the last such message)" if hushed else ""
         self._logger.log(level, "%s%s", message % arguments, more)

@@ -7,13 +7,16 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
 from truewatch_lineage.config import DestinationSettings
 from truewatch_lineage.courier.policy import Attempt, Moment, decide, reopened
+from truewatch_lineage.courier.telling import Telling
 from truewatch_lineage.courier.workers import Finished, Window, Workers
+from truewatch_lineage.delivery.outcome import Outcome, Verdict
 from truewatch_lineage.delivery.sender import Sender
 from truewatch_lineage.protocol import MIB
 from truewatch_lineage.spool import Binding, Standing, Store
@@ -26,6 +29,8 @@ POLL_SECONDS: Final = 0.25
 
 GRACE: Final = 0.5
 """Seconds past the deadline in which attempts that it has cut may still report."""
+
+_CUT: Final = Outcome(Verdict.RETRY, "no answer within the time that the process could spend", ambiguous=True)
 
 Goal = Callable[[], bool]
 
@@ -57,14 +62,15 @@ class Leader:
         self._destination = destination
         self._connections = destination.concurrency or connections
         self._chance = chance
-        self._sender = Sender(destination, connections=self._connections)
+        self._sender = Sender(destination, connections=self._connections, clock=store.clock)
         self._workers = Workers(self._try)
         self._window = Window(self._connections)
+        self._told = Telling(destination.name)
         self._turn = threading.Lock()
         self._lock = FileLock(store.folder / f"leader-{_short_hash(self.binding)}.lock")
         self._key: tuple[int, bytes] = (-1, b"")
         self._number = 0
-        self._deadline = math.inf
+        self._deadline = self._cut = math.inf
 
     def try_lead(self) -> bool:
         """Become the leader if nobody is: no other thread of this process, and no other process.
@@ -111,10 +117,11 @@ class Leader:
         Raises:
             SpoolError: If the spool can't be read.
         """
+        if standing.state != "ready":  # asked at each emit of an outage: next_due would look at all that waits
+            waits = self._store.pending(self.binding, limit=1)
+            return self._seconds_until(standing.until or 0.0) if waits else math.inf
         due = self._store.next_due(self.binding)
-        if due is None:
-            return math.inf
-        return self._seconds_until(due if standing.state == "ready" else standing.until or 0.0)
+        return math.inf if due is None else self._seconds_until(due)
 
     def lead(self, *, goal: Goal, deadline: float, threads: bool, probe: bool = False) -> None:
         """Deliver what is due, as the leader, until nothing more can be tried now.
@@ -128,21 +135,22 @@ class Leader:
         Raises:
             SpoolError: If the spool can't be read or written; what was delivered may be delivered again.
         """
-        flying: set[int] = set()
-        self._deadline = deadline
+        flying: dict[int, Attempt] = {}
+        self._deadline = min(deadline, self._cut)
         while True:
             finished: list[Finished] = []
             if time.monotonic() < self._deadline and not goal():
                 attempts = self._next(flying, threads=threads, probe=probe)
-                flying.update(attempt.event.id for attempt in attempts)
+                flying.update({attempt.event.id: attempt for attempt in attempts})
                 finished = self._launch(attempts, threads=threads)
-            if not flying or (not finished and time.monotonic() > self._deadline + GRACE):
+            if not flying:
                 break
-            finished = finished or self._workers.gather(POLL_SECONDS)
+            finished = finished or self._gather(flying)
             if finished:
                 probe = False
                 self._settle(finished)
-                flying.difference_update(attempt.event.id for attempt, _ in finished)
+                for attempt, _ in finished:
+                    flying.pop(attempt.event.id, None)
         self._store.tidy_if_due()
 
     def wake(self) -> None:
@@ -150,7 +158,8 @@ class Leader:
         self._workers.wake()
 
     def cut(self, deadline: float) -> None:
-        """Shorten the deadline of a `lead` that runs in another thread."""
+        """Shorten the deadline of a `lead` that runs in another thread, or is about to."""
+        self._cut = deadline
         self._deadline = min(self._deadline, deadline)
 
     def close(self) -> None:
@@ -159,12 +168,13 @@ class Leader:
         self._sender.close()
         self._lock.close()
 
-    def _next(self, flying: set[int], *, threads: bool, probe: bool) -> list[Attempt]:
+    def _next(self, flying: Collection[int], *, threads: bool, probe: bool) -> list[Attempt]:
+        room = (self._window.size if threads else 1) - len(flying)
+        if room <= 0:
+            return []
         standing = self.standing()
         if standing.state == "ready":
-            room = (self._window.size if threads else 1) - len(flying)
-            found = self._store.heads(self.binding, room + len(flying)) if room > 0 else []
-            found = [event for event in found if event.id not in flying][:room]
+            found = self._store.heads(self.binding, room, leave_out=flying)
         else:
             may_probe = not flying and (probe or self.may_try(standing))
             found = self._store.probe(self.binding) if may_probe else []
@@ -179,13 +189,25 @@ class Leader:
             self._workers.launch(attempt)
         return []
 
+    def _gather(self, flying: Mapping[int, Attempt]) -> list[Finished]:
+        """Wait a moment for attempts to end; those that outlive a deadline which has been cut count as failed."""
+        left = self._deadline + GRACE - time.monotonic()
+        finished = self._workers.gather(min(POLL_SECONDS, left))
+        return finished or ([(attempt, _CUT) for attempt in flying.values()] if left <= 0 else [])
+
     def _try(self, attempt: Attempt) -> Finished:
         deadline = min(self._deadline, time.monotonic() + self._destination.timeout)
-        outcome = self._sender.send(attempt.event.body, deadline=deadline)
-        return replace(attempt, fingerprint=self._fingerprint()), outcome
+        try:
+            outcome = self._sender.send(attempt.event.body, deadline=deadline)
+            return replace(attempt, fingerprint=self._fingerprint()), outcome
+        except (OSError, EOFError, zlib.error):  # what gunzip raises
+            return attempt, Outcome(Verdict.DEAD, "its body in the spool is damaged")
+        except Exception as error:  # noqa: BLE001 - a thread that ends without a report stops the destination for ever
+            reason = f"a fault of truewatch-lineage: {type(error).__name__}"
+            return attempt, Outcome(Verdict.RETRY, reason, ambiguous=True)
 
     def _settle(self, finished: list[Finished]) -> None:
-        standing = self.standing()
+        before = standing = self.standing()
         settlements = []
         for attempt, outcome in sorted(finished, key=lambda pair: pair[0].number):
             self._window.note(outcome)
@@ -193,6 +215,7 @@ class Leader:
             settlement, standing = decide(standing, attempt, outcome, moment)
             settlements.append(settlement)
         self._store.settle(self.binding, settlements, standing)
+        self._told.settled(before, standing, settlements)
         if self._store.database.wal_bytes() > CHECKPOINT_BYTES:
             self._store.database.checkpoint()
 

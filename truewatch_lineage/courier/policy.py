@@ -72,14 +72,15 @@ def _passed(standing: Standing, attempt: Attempt, outcome: Outcome, _: Moment) -
 def _retry(standing: Standing, attempt: Attempt, outcome: Outcome, moment: Moment) -> tuple[Settlement, Standing]:
     tries = attempt.event.attempts + 1
     if outcome.max_attempts is not None:
-        if tries >= outcome.max_attempts:
+        # Tries that failed for other reasons, such as an outage before, are not counted.
+        if tries >= outcome.max_attempts and attempt.event.status == outcome.status:
             return _settlement(attempt, outcome, "dead"), standing
         return _waiting(attempt, outcome, moment, tries), standing
-    if not _passed_since(standing, attempt):
+    if not _reached(outcome) or not (_passed_since(standing, attempt) or _overtaken(standing, attempt)):
         return _settlement(attempt, outcome, "wait"), _pause(standing, attempt, outcome, moment)
     if outcome.patience and _is_out_of_patience(attempt, tries, moment):
         return _settlement(attempt, outcome, "dead"), standing
-    # Others passed since this one failed first: its own fault, so only its own lane waits.
+    # Others passed since this one failed first, or since it began: its own fault, so only its own lane waits.
     if outcome.retry_after is not None:
         standing = _pause(standing, attempt, outcome, moment)
     return _waiting(attempt, outcome, moment, tries), standing
@@ -88,6 +89,8 @@ def _retry(standing: Standing, attempt: Attempt, outcome: Outcome, moment: Momen
 def _park(standing: Standing, attempt: Attempt, outcome: Outcome, moment: Moment) -> tuple[Settlement, Standing]:
     if outcome.dead_if_passed and _passed_since(standing, attempt) and standing.passed_with == attempt.fingerprint:
         return _settlement(attempt, outcome, "dead"), standing
+    if outcome.dead_if_passed and _overtaken(standing, attempt) and standing.passed_with == attempt.fingerprint:
+        return _waiting(attempt, outcome, moment, attempt.event.attempts + 1), standing
     if _is_news(standing, attempt):
         failures = standing.failures + 1 if standing.state == "parked" else 0
         standing = replace(
@@ -135,6 +138,16 @@ def _is_news(standing: Standing, attempt: Attempt) -> bool:
 
 def _passed_since(standing: Standing, attempt: Attempt) -> bool:
     return 0 < attempt.event.failed_at < standing.passed_at
+
+
+def _overtaken(standing: Standing, attempt: Attempt) -> bool:
+    """Tell whether an attempt that began later has passed: a slow failure says little about the destination of now."""
+    return attempt.number < standing.passed_at
+
+
+def _reached(outcome: Outcome) -> bool:
+    """Tell whether the destination may have seen the event, without which the event can't be at fault."""
+    return outcome.status is not None or outcome.ambiguous
 
 
 def _is_out_of_patience(attempt: Attempt, tries: int, moment: Moment) -> bool:

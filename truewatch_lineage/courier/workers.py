@@ -44,6 +44,7 @@ class Workers:
         self._done: queue.SimpleQueue[Finished | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._flying = 0
+        self._woken = False
 
     def launch(self, attempt: Attempt) -> None:
         """Begin an attempt, in a new thread where all are busy."""
@@ -63,7 +64,9 @@ class Workers:
         try:
             ended = self._done.get(timeout=max(timeout, 0.0))
             while True:
-                if ended is not None:
+                if ended is None:
+                    self._woken = False
+                else:
                     finished.append(ended)
                 ended = self._done.get_nowait()
         except queue.Empty:
@@ -71,8 +74,10 @@ class Workers:
             return finished
 
     def wake(self) -> None:
-        """Let `gather` return, since there is something new to launch."""
-        self._done.put(None)
+        """Let `gather` return, since there is something new to launch; until it has, further calls cost nothing."""
+        if not self._woken:
+            self._woken = True
+            self._done.put(None)
 
     def stop(self) -> None:
         """Let every thread end after its attempt."""

@@ -57,6 +57,7 @@ class Queued:
         attempts: How often it was tried.
         failed_at: The number of its first failed attempt, 0 if none failed.
         failed_first: When that was, in epoch seconds.
+        status: The HTTP status of its last failed attempt, if there was an answer.
     """
 
     id: int
@@ -65,6 +66,7 @@ class Queued:
     attempts: int
     failed_at: int
     failed_first: float | None
+    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

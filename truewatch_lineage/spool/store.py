@@ -7,7 +7,7 @@ import hashlib
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Final, TypeVar
@@ -79,14 +79,20 @@ class Store:
         """
         return self._retried(lambda: self._with_room(lambda: self._put(entries)))
 
-    def heads(self, binding: Binding, limit: int) -> list[Queued]:
+    def heads(self, binding: Binding, limit: int, *, leave_out: Collection[int] = ()) -> list[Queued]:
         """Return the oldest events that may leave now: the first of each lane whose time has come.
+
+        Args:
+            binding: The destination.
+            limit: How many at most.
+            leave_out: Ids of those that are under way already.
 
         Raises:
             SpoolError: If the spool can't be read.
         """
         now = self.clock()
-        return self._heads(binding, "AND (due <= ? OR due > ?) ORDER BY id LIMIT ?", now, now + CLOCK_TOLERANCE, limit)
+        condition = f"AND (due <= ? OR due > ?) AND id NOT IN ({', '.join('?' * len(leave_out))}) ORDER BY id LIMIT ?"
+        return self._heads(binding, condition, now, now + CLOCK_TOLERANCE, *leave_out, limit)
 
     def probe(self, binding: Binding) -> list[Queued]:
         """Return the one event to probe a stopped destination with, due or not.
@@ -236,7 +242,7 @@ class Store:
         def query() -> list[Queued]:
             with self.database.read() as connection:
                 found = connection.execute(
-                    "SELECT event.id, lane, data, attempts, failed_at, failed_first FROM event "  # noqa: S608 - ours
+                    "SELECT event.id, lane, data, attempts, failed_at, failed_first, status FROM event "  # noqa: S608 - ours
                     "JOIN body ON body.id = body_id WHERE event.id IN "
                     f"(SELECT id FROM event WHERE destination_id = ? AND head = 1 {condition}) ORDER BY event.id",
                     (self._id(connection, binding), *values),

@@ -25,8 +25,8 @@ def moment(chance=0.5, now=NOW):
     return Moment(now, lambda: chance)
 
 
-def attempt(number=1, *, tries=0, failed_at=0, failed_first=None, stopped_at=0, fingerprint="f"):
-    event = Queued(7, "run:a", b"", tries, failed_at, failed_first)
+def attempt(number=1, *, tries=0, failed_at=0, failed_first=None, status=None, stopped_at=0, fingerprint="f"):
+    event = Queued(7, "run:a", b"", tries, failed_at, failed_first, status)
     return Attempt(event, number, stopped_at, fingerprint)
 
 
@@ -96,10 +96,12 @@ def test_a_500_is_given_up_late(tries, age, passed_at, result):
     assert settlement.result == result
 
 
-@pytest.mark.parametrize(("tries", "result"), [(0, "wait"), (1, "dead")])
-def test_408_and_425_get_one_retry(tries, result):
-    """Design section 4: "one retry, then dead letter", and the destination goes on."""
-    settlement, after = decide(Standing(), attempt(tries=tries), TOO_EARLY, moment())
+@pytest.mark.parametrize(
+    ("tries", "status", "result"), [(0, None, "wait"), (1, 425, "dead"), (1, None, "wait"), (9, 503, "wait")]
+)
+def test_408_and_425_get_one_retry(tries, status, result):
+    """Design section 4: "one retry, then dead letter"; tries of an outage before are not that retry."""
+    settlement, after = decide(Standing(), attempt(tries=tries, status=status), TOO_EARLY, moment())
     assert settlement.result == result
     assert after.state == "ready"
 
@@ -132,6 +134,31 @@ def test_what_others_pass_is_the_events_own_fault(outcome, passed_with, result):
     settlement, after = decide(before, attempt(7, tries=1, failed_at=4, stopped_at=4), outcome, moment())
     assert settlement.result == result
     assert after.state == ("ready" if result == "dead" else "parked")
+
+
+def test_a_slow_failure_that_others_have_overtaken_stops_only_its_own_lane():
+    """An attempt of long ago that times out says little of a destination which has passed others since."""
+    hung = Outcome(Verdict.RETRY, "no answer", ambiguous=True)
+    before = Standing(attempts=900, passed_at=900, passed_with="f")
+    settlement, after = decide(before, attempt(5), hung, moment(1.0))
+    assert (settlement.result, settlement.due, after) == ("wait", NOW + 2, before)
+
+
+def test_a_missing_path_that_others_have_overtaken_stops_only_its_own_lane():
+    """A 404 that is settled after others passed does not park; the second one is a dead letter."""
+    before = Standing(attempts=900, passed_at=900, passed_with="f")
+    settlement, after = decide(before, attempt(5), MISSING, moment(1.0))
+    assert (settlement.result, settlement.due, after) == ("wait", NOW + 2, before)
+    again, _ = decide(before, attempt(901, tries=1, failed_at=5), MISSING, moment())
+    assert again.result == "dead"
+
+
+def test_a_refused_connection_is_never_the_events_fault():
+    """Where nothing was sent the whole destination pauses, though others have passed since the event failed first."""
+    refused = Outcome(Verdict.RETRY, "refused")
+    before = Standing(attempts=9, stopped_at=4, passed_at=9)
+    settlement, after = decide(before, attempt(10, tries=2, failed_at=4, stopped_at=4), refused, moment(1.0))
+    assert (settlement.due, after.state) == (0.0, "paused")
 
 
 def test_a_dead_letter_shows_that_a_paused_destination_is_back():
