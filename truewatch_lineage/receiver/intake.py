@@ -89,7 +89,8 @@ class Intake:
 
     async def _misbehave(self, fault: Fault, scope: Scope, receive: Receive, send: Send) -> None:
         connection = connection_of(scope)
-        if fault.drop == "before" and not fault.delay:
+        if fault.drop == "before":
+            await connection.closes_within(fault.delay)
             await connection.abort()
             return
         body = await self._read(scope, receive)
