@@ -98,7 +98,7 @@ def test_no_token_is_stored_logged_or_answered(tmp_path):
         shown = json.dumps(receiver.events()).encode() + b"".join(reply.body for reply in replies)
         assert len(receiver.events()) == 3
         assert receiver.events(job_name="job ***")[0]["event"]["run"]["facets"]["x"]["url"] == "https://me:***@host/"
-        log = receiver.stderr().encode()
+        log = receiver.wait_for_log("GET /metrics").encode()
         receiver.kill()
         stored = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     for secret in (GOOD, OTHER, BAD, "pass-word"):

@@ -113,9 +113,9 @@ class Receiver:
         self.url = self._ready_line()
         self.port = int(self.url.rpartition(":")[2])
 
-    def stop(self) -> int:
-        """End it with SIGTERM and return its exit code; 0 if it was not running."""
-        return self._end(signal.SIGTERM)
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """End it with a signal and return its exit code; 0 if it was not running."""
+        return self._end(number)
 
     def kill(self) -> None:
         """End it with SIGKILL, as a power-off of the process."""
@@ -129,6 +129,14 @@ class Receiver:
     def stderr(self) -> str:
         """Return what it logged so far."""
         return self.log.read_text("utf-8")
+
+    def wait_for_log(self, text: str, timeout: float = 5) -> str:
+        """Wait until ``text`` was logged and return the log: a line is written just after its answer is sent."""
+        end = time.monotonic() + timeout
+        while text not in (log := self.stderr()):
+            assert time.monotonic() < end, f"no {text!r} in {log}"
+            time.sleep(0.01)
+        return log
 
     def request(
         self,

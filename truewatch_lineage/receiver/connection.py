@@ -24,11 +24,15 @@ class Connection:
 
     Args:
         transport: The socket's.
+
+    Attributes:
+        delaying: Whether the request waits on purpose, so that nothing is lost by closing.
     """
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
         self._closed = asyncio.Event()
+        self.delaying = False
 
     async def abort(self) -> None:
         """Close at once, throwing away what is not sent yet, and wait until it is closed."""
@@ -42,10 +46,13 @@ class Connection:
 
     async def closes_within(self, seconds: float) -> bool:
         """Wait; return True as soon as the client has left, False after ``seconds``."""
+        self.delaying = True
         try:
             await asyncio.wait_for(self._closed.wait(), seconds)
         except asyncio.TimeoutError:
             return False
+        finally:
+            self.delaying = False
         return True
 
     def mark_closed(self) -> None:
@@ -95,6 +102,13 @@ class ReceiverProtocol(H11Protocol):
         super().on_response_complete()
         if self.conn.their_state is h11.SEND_BODY:
             self._watch()
+
+    def shutdown(self) -> None:
+        """End with the server: at once where a body is still awaited or an answer delayed, else after the answer."""
+        if self._link.delaying or self.conn.their_state is h11.SEND_BODY:
+            self.transport.abort()
+        else:
+            super().shutdown()
 
     def _watch(self) -> None:
         state = self.conn.their_state

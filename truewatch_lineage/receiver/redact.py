@@ -34,9 +34,11 @@ def redact(body: bytes, secrets: Iterable[str]) -> bytes:
 
 
 def _suspicious(body: bytes, secrets: list[str]) -> bool:
-    # An escape such as A can hide a secret from a search of the bytes.
+    # Any character can be written as an escape, which hides a secret from a search of the bytes.
     return bool(
-        any(secret.encode() in body for secret in secrets) or _PASSWORD_BYTES.search(body) or _ESCAPED.search(body)
+        any(orjson.dumps(secret)[1:-1] in body for secret in secrets)
+        or _PASSWORD_BYTES.search(body)
+        or _ESCAPED.search(body)
     )
 
 

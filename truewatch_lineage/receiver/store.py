@@ -237,14 +237,14 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version == SCHEMA_VERSION:
-        return
-    if version or connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
+    filled = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+    if version != SCHEMA_VERSION and (version or filled):
         raise ConfigError(
             f"{path} was made by another version or another program.",
             key="--data",
             fix="Name a new file, or delete this one.",
         )
-    connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+    connection.execute("PRAGMA journal_mode = WAL")
+    if not filled:
+        connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
