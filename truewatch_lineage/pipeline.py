@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Mapping
 
 from truewatch_lineage.config import Settings
-from truewatch_lineage.courier import binding_of
+from truewatch_lineage.courier import Courier, binding_of
 from truewatch_lineage.delivery.outcome import Verdict
 from truewatch_lineage.errors import SpoolError
 from truewatch_lineage.intake import Batch, Intake
@@ -22,6 +22,8 @@ from truewatch_lineage.spool import Binding, Entry, Store
 log = logging.getLogger(__name__)
 
 _pipelines: weakref.WeakSet[Pipeline] = weakref.WeakSet()
+_orphans: list[Courier] = []
+"""Couriers whose pipelines were dropped without a close and that still deliver for a while."""
 
 
 class Pipeline:
@@ -84,7 +86,8 @@ class Pipeline:
             if runtime.courier is not None:
                 if not runtime.background:
                     runtime.courier.drain(budget)
-                runtime.courier.stop(budget)
+                runtime.courier.finish(budget)
+                runtime.courier.stop()
             return not sum(runtime.store.pending(binding) for binding in self.bindings)
         except SpoolError as error:
             self._notices.warning("close", "The spool can't be read: %s", error)
@@ -102,6 +105,9 @@ class Pipeline:
             runtime = self._runtime
             if runtime is None or not runtime.is_current():
                 runtime = self._runtime = start(self.settings, self.bindings, self._notices, inline=self._closed)
+                _orphans[:] = [orphan for orphan in _orphans if not orphan.has_ended()]
+                if runtime.background and runtime.courier is not None:
+                    weakref.finalize(self, _orphan, runtime.courier, self.settings.exit_budget).atexit = False
             return runtime
 
     def _store(self, runtime: Runtime, batch: Batch) -> Mapping[Binding, int]:
@@ -155,15 +161,27 @@ def _stopped(store: Store | None, binding: Binding) -> str | None:
     return None if standing.state == "ready" else f"the destination is {standing.state}: {standing.reason}"
 
 
+def _orphan(courier: Courier, budget: float) -> None:
+    """Let the threads of a dropped pipeline deliver for a while and then end, so that no client leaks them.
+
+    Called by the garbage collector, in the middle of anything: takes no lock.
+    """
+    courier.finish(budget)
+    _orphans.append(courier)
+
+
 def _close_all() -> None:
     """Close every pipeline at exit, all within one ``exit_budget``."""
     pipelines = list(_pipelines)
     deadline = time.monotonic() + max((one.settings.exit_budget for one in pipelines), default=0.0)
     for pipeline in pipelines:
         pipeline.close(max(0.0, deadline - time.monotonic()))
+    for courier in _orphans:
+        courier.stop()
 
 
 def _after_fork() -> None:
+    _orphans.clear()
     for pipeline in list(_pipelines):
         pipeline.after_fork()
 

@@ -81,13 +81,20 @@ class Courier:
         """
         return sum(self._store.pending(binding) for binding in self._leaders)
 
-    def stop(self, timeout: float) -> None:
-        """Let the background threads deliver what is due for at most ``timeout`` seconds more, then end them."""
+    def finish(self, timeout: float) -> None:
+        """Tell the background threads to deliver what is due for at most ``timeout`` seconds more and then to end."""
         deadline = time.monotonic() + timeout
         for service in self._services:
             service.finish(deadline)
+
+    def has_ended(self) -> bool:
+        """Tell whether no background thread of this courier runs."""
+        return not any(service.is_alive() for service in self._services)
+
+    def stop(self) -> None:
+        """Wait for the background threads until the deadline of `finish`, then close the connections."""
         for service in self._services:
-            service.join(deadline)
+            service.join()
         self._services.clear()
         for leader in self._leaders.values():
             leader.close()

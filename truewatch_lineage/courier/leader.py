@@ -27,8 +27,8 @@ CHECKPOINT_BYTES: Final = 4 * MIB
 POLL_SECONDS: Final = 0.25
 """How often a leader that waits for attempts looks for events of other processes."""
 
-GRACE: Final = 0.5
-"""Seconds past the deadline in which attempts that it has cut may still report."""
+GRACE: Final = 0.1
+"""Seconds past the deadline in which attempts may still report; those that started before a `cut` may take longer."""
 
 _CUT: Final = Outcome(Verdict.RETRY, "no answer within the time that the process could spend", ambiguous=True)
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import logging
 import math
+import queue
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import Final
 
 from truewatch_lineage.courier.inline import drain
 from truewatch_lineage.courier.leader import Leader
@@ -14,7 +18,13 @@ from truewatch_lineage.spool import Store
 
 log = logging.getLogger(__name__)
 
-_AFTER_ERROR = 1.0
+_AFTER_ERROR: Final = 1.0
+_SHORTEST_REST: Final = 0.01
+_PARKED_REST: Final = 1.0
+"""A token may be rotated at any time, so a parked destination is looked at again before its probe is due."""
+
+_MARGIN: Final = 0.5
+"""Seconds before the deadline of `finish` in which attempts that take too long are noted as failed."""
 
 
 class Service:
@@ -30,10 +40,13 @@ class Service:
         self._store = store
         self._leader = leader
         self._poll = poll
-        self._signal = threading.Event()
+        # Not an Event: `finish` may be called by the garbage collector, in the middle of anything, and this queue alone
+        # may be put to there (https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
+        self._signals: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._is_signalled = False
         self._finish_by = math.inf
         self._seen = -1
-        self._next = 0.0
+        self._next = self._quiet_until = 0.0
         self._thread = threading.Thread(target=self._run, name="truewatch-lineage-courier", daemon=True)
 
     def start(self) -> None:
@@ -45,53 +58,71 @@ class Service:
         self._thread.start()
 
     def wake(self) -> None:
-        """Tell that an event was stored."""
-        self._next = 0.0
-        self._signal.set()
-        self._leader.wake()
+        """Tell that an event was stored; costs next to nothing while the destination is stopped."""
+        if not self._is_signalled and time.monotonic() >= self._quiet_until:
+            self._is_signalled = True
+            self._signals.put(None)
+            self._leader.wake()
 
     def finish(self, deadline: float) -> None:
-        """Deliver what is due by a deadline of ``time.monotonic()``, then end."""
+        """Deliver what is due by a deadline of ``time.monotonic()``, then end; takes no lock."""
         self._finish_by = deadline
-        self._leader.cut(deadline)
-        self._signal.set()
+        left = max(0.0, deadline - time.monotonic())
+        self._leader.cut(deadline - min(_MARGIN, left / 4))
+        self._signals.put(None)
         self._leader.wake()
 
-    def join(self, deadline: float) -> None:
-        """Wait for the thread until a deadline of ``time.monotonic()``."""
-        if self._thread.ident is not None:
-            self._thread.join(max(0.0, deadline - time.monotonic()))
+    def is_alive(self) -> bool:
+        """Tell whether the thread runs."""
+        return self._thread.is_alive()
+
+    def join(self) -> None:
+        """Wait for the thread until the deadline of `finish`."""
+        self._thread.join(max(0.0, self._finish_by - time.monotonic()))
 
     def _run(self) -> None:
+        is_signalled = True
         while self._finish_by == math.inf:
-            pause = self._poll
-            try:
-                self._turn()
-            except (SpoolError, OSError) as error:
-                log.warning("Lineage can't be delivered now and stays in the spool: %s", error)
-                pause = _AFTER_ERROR
-            self._signal.wait(pause)
-            self._signal.clear()
-        try:
-            drain(self._leader, self._finish_by)
-        except (SpoolError, OSError) as error:
-            log.warning("Lineage stays in the spool: %s", error)
+            self._guarded(partial(self._turn, is_signalled=is_signalled))
+            is_signalled = self._rest()
+        self._guarded(partial(drain, self._leader, self._finish_by))
+        self._leader.close()
 
-    def _turn(self) -> None:
+    def _guarded(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except (SpoolError, OSError) as error:
+            log.warning("Lineage can't be delivered now and stays in the spool: %s", error)
+            self._next = time.monotonic() + _AFTER_ERROR
+
+    def _rest(self) -> bool:
+        """Wait until it is time to look again; returns whether `wake` or `finish` ended the wait."""
+        seconds = min(self._poll, max(_SHORTEST_REST, self._next - time.monotonic()))
+        try:
+            self._signals.get(timeout=seconds)
+        except queue.Empty:
+            return False
+        self._is_signalled = False  # before the next look: what was stored until here is found by it
+        return True
+
+    def _turn(self, *, is_signalled: bool) -> None:
         """Lead while something is due; costs one small query where nothing has changed."""
+        # Commits of this process do not change the version; `wake` tells of them.
         version = self._store.database.version()
-        if version == self._seen and time.monotonic() < self._next:
+        if not is_signalled and version == self._seen and time.monotonic() < self._next:
             return
         self._seen = version
         standing = self._leader.standing()
-        if self._leader.wait_seconds(standing) == 0.0:
+        wait = self._leader.wait_seconds(standing)
+        if wait == 0.0:
             if not self._leader.try_lead():
+                self._next = time.monotonic() + self._poll  # whoever leads may be killed without a trace
                 return
             try:
                 self._leader.lead(goal=lambda: False, deadline=self._finish_by, threads=True)
             finally:
                 self._leader.resign()
             standing = self._leader.standing()
-        wait = self._leader.wait_seconds(standing)
-        # A token may be rotated at any time, so a parked destination is looked at again before its probe is due.
-        self._next = time.monotonic() + (min(wait, 1.0) if standing.state == "parked" else wait)
+            wait = self._leader.wait_seconds(standing)
+        self._next = time.monotonic() + (min(wait, _PARKED_REST) if standing.state == "parked" else wait)
+        self._quiet_until = 0.0 if standing.state == "ready" else self._next
