@@ -5,7 +5,6 @@ Give OpenLineage's client a transport of type ``truewatch_lineage.TrueWatchTrans
 
 from __future__ import annotations
 
-from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Final
 
 from truewatch_lineage.errors import ConfigError, EventError, SpoolError, TokenError, TruewatchLineageError
@@ -30,8 +29,13 @@ _TRANSPORT: Final = frozenset({"TrueWatchConfig", "TrueWatchTransport", "registe
 
 def __getattr__(name: str) -> Any:
     """Import the transport, and openlineage with it, only when it is asked for: the command line needs neither."""
+    # ruff: noqa: PLC0415 - late imports are what this function is for
     if name in _TRANSPORT:
-        return getattr(import_module("truewatch_lineage.transport"), name)
+        from truewatch_lineage import transport
+
+        return getattr(transport, name)
     if name == "__version__":
+        from importlib import metadata
+
         return metadata.version("truewatch-lineage")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

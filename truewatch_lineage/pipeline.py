@@ -18,6 +18,7 @@ from truewatch_lineage.intake import Batch, Intake
 from truewatch_lineage.notices import Notices
 from truewatch_lineage.runtime import Runtime, start
 from truewatch_lineage.spool import Binding, Entry, Store
+from truewatch_lineage.tally import Tally
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +39,7 @@ class Pipeline:
         self.bindings = [binding_of(destination) for destination in settings.destinations]
         self._intake = Intake(settings)
         self._notices = Notices(log)
+        self._tally = Tally()
         self._closed = False
         self._runtime: Runtime | None = None
         self._lock = threading.Lock()
@@ -88,6 +90,7 @@ class Pipeline:
                     runtime.courier.drain(budget)
                 runtime.courier.finish(budget)
                 runtime.courier.stop()
+            self._tally.write(runtime.store)
             return not sum(runtime.store.pending(binding) for binding in self.bindings)
         except SpoolError as error:
             self._notices.warning("close", "The spool can't be read: %s", error)
@@ -113,11 +116,12 @@ class Pipeline:
     def _store(self, runtime: Runtime, batch: Batch) -> Mapping[Binding, int]:
         """Commit; returns the ids of what waits now. What found no room is tried directly."""
         ids: list[int | None] = [None] * len(batch.entries)
+        for binding in batch.skipped:
+            self._tally.add(binding, "skipped")
         if runtime.store is not None:
             try:
                 ids = runtime.store.put(batch.entries) if batch.entries else []
-                for binding in batch.skipped:
-                    runtime.store.count(binding, skipped=1)
+                self._tally.write(runtime.store)
             except SpoolError as error:
                 self._notices.warning("spool", "Lineage can't be spooled and is sent directly: %s", error)
         waiting: dict[Binding, int] = {}
@@ -134,20 +138,12 @@ class Pipeline:
         if reason is None:
             outcome = runtime.direct.send(entry, time.monotonic() + self.settings.delivery_budget)
             if outcome.verdict is Verdict.DELIVERED:
-                self._count(runtime.store, entry.binding, delivered=1)
+                self._tally.add(entry.binding, "delivered")
                 return
             reason = outcome.reason
         lost = "An event for %s was lost: there was no room to keep it, and %s"
         self._notices.error("lost", lost, entry.binding.name, reason)
-        self._count(runtime.store, entry.binding, tombstones=1)
-
-    def _count(self, store: Store | None, binding: Binding, *, delivered: int = 0, tombstones: int = 0) -> None:
-        if store is None:
-            return
-        try:
-            store.count(binding, delivered=delivered, tombstones=tombstones)
-        except SpoolError as error:
-            self._notices.error("count", "An event outside the spool could not be counted: %s", error)
+        self._tally.add(entry.binding, "tombstones")
 
 
 def _stopped(store: Store | None, binding: Binding) -> str | None:
