@@ -12,13 +12,12 @@ from collections.abc import Mapping
 
 from truewatch_lineage.config import Settings
 from truewatch_lineage.courier import Courier, binding_of
-from truewatch_lineage.delivery.outcome import Verdict
 from truewatch_lineage.errors import SpoolError
 from truewatch_lineage.intake import Batch, Intake
 from truewatch_lineage.notices import Notices
+from truewatch_lineage.overflow import Overflow
 from truewatch_lineage.runtime import Runtime, start
-from truewatch_lineage.spool import Binding, Entry, Store
-from truewatch_lineage.tally import Tally
+from truewatch_lineage.spool import Binding
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +38,7 @@ class Pipeline:
         self.bindings = [binding_of(destination) for destination in settings.destinations]
         self._intake = Intake(settings)
         self._notices = Notices(log)
-        self._tally = Tally()
+        self._overflow = Overflow(self._notices)
         self._closed = False
         self._runtime: Runtime | None = None
         self._lock = threading.Lock()
@@ -55,13 +54,16 @@ class Pipeline:
             return
         try:
             runtime = self._current()
-            ids = self._store(runtime, self._intake.accept(event, self.bindings))
-            if not ids or runtime.courier is None:
+            batch = self._intake.accept(event, self.bindings)
+            ids = self._store(runtime, batch)
+            deadline = time.monotonic() + self.settings.delivery_budget
+            waiting = self._settle(runtime, batch, ids, deadline)
+            if not waiting or runtime.courier is None:
                 return
             if runtime.background:
                 runtime.courier.wake()
             else:
-                runtime.courier.deliver(ids, self.settings.delivery_budget)
+                runtime.courier.deliver(waiting, deadline)
         except Exception as error:  # noqa: BLE001 - the outermost guard: lineage must never fail a job
             # Its text may quote the event, so only its class is told.
             fault = type(error).__name__
@@ -90,7 +92,7 @@ class Pipeline:
                     runtime.courier.drain(budget)
                 runtime.courier.finish(budget)
                 runtime.courier.stop()
-            self._tally.write(runtime.store)
+            self._overflow.write(runtime.store)
             return not sum(runtime.store.pending(binding) for binding in self.bindings)
         except SpoolError as error:
             self._notices.warning("close", "The spool can't be read: %s", error)
@@ -99,9 +101,10 @@ class Pipeline:
             runtime.store.close()
 
     def after_fork(self) -> None:
-        """Forget in a child what belongs to the parent: threads, sockets, and a lock that a lost thread may hold."""
+        """Forget in a child what belongs to the parent: threads, sockets, counts, a lock that may be held."""
         self._lock = threading.Lock()
         self._runtime = None
+        self._overflow = Overflow(self._notices)
 
     def _current(self) -> Runtime:
         with self._lock:
@@ -113,48 +116,31 @@ class Pipeline:
                     weakref.finalize(self, _orphan, runtime.courier, self.settings.exit_budget).atexit = False
             return runtime
 
-    def _store(self, runtime: Runtime, batch: Batch) -> Mapping[Binding, int]:
-        """Commit; returns the ids of what waits now. What found no room is tried directly."""
-        ids: list[int | None] = [None] * len(batch.entries)
+    def _store(self, runtime: Runtime, batch: Batch) -> list[int | None] | None:
+        """Commit; returns an id each, None for what found no room, or None where nothing could be stored."""
         for binding in batch.skipped:
-            self._tally.add(binding, "skipped")
-        if runtime.store is not None:
-            try:
-                ids = runtime.store.put(batch.entries) if batch.entries else []
-                self._tally.write(runtime.store)
-            except SpoolError as error:
-                self._notices.warning("spool", "Lineage can't be spooled and is sent directly: %s", error)
+            self._overflow.skip(binding)
+        if runtime.store is None:
+            return None
+        try:
+            return runtime.store.put(batch.entries) if batch.entries else []
+        except SpoolError as error:
+            self._notices.warning("spool", "Lineage can't be spooled and is sent directly: %s", error)
+            return None
+
+    def _settle(
+        self, runtime: Runtime, batch: Batch, ids: list[int | None] | None, deadline: float
+    ) -> Mapping[Binding, int]:
+        """Return the ids of what waits now; what found no room is tried directly."""
         waiting: dict[Binding, int] = {}
-        for entry, event_id in zip(batch.entries, ids, strict=True):
+        for entry, event_id in zip(batch.entries, ids or [None] * len(batch.entries), strict=True):
             if event_id is None:
-                self._try_directly(runtime, entry)
+                self._overflow.send(entry, runtime.direct, runtime.store, deadline)
             elif entry.dead is None:
                 waiting[entry.binding] = event_id
+        if ids is not None and runtime.store is not None:
+            self._overflow.write(runtime.store)
         return waiting
-
-    def _try_directly(self, runtime: Runtime, entry: Entry) -> None:
-        """Give an event without room in the spool one try; if that fails, it is a tombstone: lost, but counted."""
-        reason = entry.dead or _stopped(runtime.store, entry.binding)
-        if reason is None:
-            outcome = runtime.direct.send(entry, time.monotonic() + self.settings.delivery_budget)
-            if outcome.verdict is Verdict.DELIVERED:
-                self._tally.add(entry.binding, "delivered")
-                return
-            reason = outcome.reason
-        lost = "An event for %s was lost: there was no room to keep it, and %s"
-        self._notices.error("lost", lost, entry.binding.name, reason)
-        self._tally.add(entry.binding, "tombstones")
-
-
-def _stopped(store: Store | None, binding: Binding) -> str | None:
-    """Return why a destination is paused or parked, or None if it is ready as far as the spool can tell."""
-    if store is None:
-        return None
-    try:
-        standing = store.standing(binding)
-    except SpoolError:
-        return None
-    return None if standing.state == "ready" else f"the destination is {standing.state}: {standing.reason}"
 
 
 def _orphan(courier: Courier, budget: float) -> None:

@@ -52,14 +52,13 @@ class Courier:
         for service in self._services:
             service.wake()
 
-    def deliver(self, ids: Mapping[Binding, int], budget: float) -> None:
-        """Try for at most ``budget`` seconds to have these events delivered before returning.
+    def deliver(self, ids: Mapping[Binding, int], deadline: float) -> None:
+        """Try to have these events delivered before returning.
 
         Args:
             ids: The event to deliver for each destination.
-            budget: Seconds.
+            deadline: Of ``time.monotonic()``.
         """
-        deadline = time.monotonic() + budget
         self._each(ids, deadline, lambda leader: inline.deliver(self._store, leader, ids[leader.binding], deadline))
 
     def drain(self, timeout: float, *, probe: bool = False, wait: bool = False) -> None:

@@ -1,0 +1,83 @@
+"""Events that go past the spool: those without room get one bounded try, and all are counted."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from collections import Counter
+from typing import Literal
+
+from truewatch_lineage.delivery.outcome import Verdict
+from truewatch_lineage.direct import Direct
+from truewatch_lineage.errors import SpoolError
+from truewatch_lineage.notices import Notices
+from truewatch_lineage.spool import Binding, Entry, Store
+
+Kind = Literal["delivered", "skipped", "tombstones"]
+
+
+class Overflow:
+    """Keeps the counts until the spool can take them.
+
+    A spool that is locked or full can't be written to when such a count comes up, and asking again at once would only
+    make the job wait a second time.
+
+    Args:
+        notices: Where losses are told.
+    """
+
+    def __init__(self, notices: Notices) -> None:
+        self._notices = notices
+        self._counted: queue.SimpleQueue[tuple[Binding, Kind]] = queue.SimpleQueue()
+
+    def skip(self, binding: Binding) -> None:
+        """Count an event of a kind that the destination does not take."""
+        self._counted.put((binding, "skipped"))
+
+    def send(self, entry: Entry, direct: Direct, store: Store | None, deadline: float) -> None:
+        """Give an event without room one try; if that fails, it is a tombstone: lost, but counted.
+
+        Args:
+            entry: The event.
+            direct: Makes the try.
+            store: The spool, which knows whether the destination is stopped, or None if there is none.
+            deadline: Of ``time.monotonic()``.
+        """
+        reason = entry.dead or _stopped(store, entry.binding)
+        if reason is None:
+            outcome = direct.send(entry, deadline)
+            if outcome.verdict is Verdict.DELIVERED:
+                self._counted.put((entry.binding, "delivered"))
+                return
+            reason = outcome.reason
+        lost = "An event for %s was lost: there was no room to keep it, and %s"
+        self._notices.error("lost", lost, entry.binding.name, reason)
+        self._counted.put((entry.binding, "tombstones"))
+
+    def write(self, store: Store) -> None:
+        """Write the counts down; where that fails they are kept for the next time."""
+        for (binding, kind), number in self._take().items():
+            try:
+                store.count(binding, **{kind: number})
+            except SpoolError as error:
+                self._notices.error("count", "Events outside the spool are counted later: %s", error)
+                for _ in range(number):
+                    self._counted.put((binding, kind))
+
+    def _take(self) -> Counter[tuple[Binding, Kind]]:
+        taken: Counter[tuple[Binding, Kind]] = Counter()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                taken[self._counted.get_nowait()] += 1
+        return taken
+
+
+def _stopped(store: Store | None, binding: Binding) -> str | None:
+    """Return why a destination is paused or parked, or None if it is ready as far as the spool can tell."""
+    if store is None:
+        return None
+    try:
+        standing = store.standing(binding)
+    except SpoolError:
+        return None
+    return None if standing.state == "ready" else f"the destination is {standing.state}: {standing.reason}"
