@@ -260,6 +260,21 @@ def test_waiting_for_a_connection_ends_at_the_deadline() -> None:
     assert elapsed <= SHORT + SLACK
 
 
+def test_a_kept_connection_does_not_keep_the_deadline_of_before() -> None:
+    """A short attempt after a long one, over the same connection, whose large body nobody takes."""
+    with RawServer([answer(), early(delay(2, close()))]) as server:
+        client = HttpClient(destination(server.url), 1)
+        assert client.post(EVENT_GZ, {}, deadline=time.monotonic() + 5).status == 200
+        started = time.monotonic()
+        result = client.post(bytes(32 * 1024 * 1024), {}, deadline=started + SHORT)
+        elapsed = time.monotonic() - started
+        client.close()
+
+        assert server.connections == 1
+    assert result.fault is Fault.TIMEOUT
+    assert elapsed <= SHORT + SLACK
+
+
 def test_a_connection_that_the_server_has_closed_is_not_used_again() -> None:
     """The stale connection is noticed before the request, so that nothing is ambiguous."""
     with RawServer([answer(close=True), answer()]) as server, sender(server.url) as to:

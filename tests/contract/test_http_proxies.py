@@ -12,7 +12,7 @@ import pytest
 from support.certificates import Authority
 from support.destinations import EVENT_GZ, TOKEN, destination, send, sender
 from support.proxy_server import ProxyServer
-from support.raw_server import RawServer
+from support.raw_server import Behaviour, RawServer
 
 from truewatch_lineage.delivery.http import Fault, HttpClient
 from truewatch_lineage.delivery.outcome import Verdict
@@ -113,6 +113,23 @@ def test_a_proxy_that_says_nothing_is_a_timeout() -> None:
 
     assert result.fault is Fault.TIMEOUT
     assert time.monotonic() - started < 0.7
+
+
+def test_a_slow_tunnel_leaves_less_for_the_handshake() -> None:
+    """What the proxy takes is not given again to what follows."""
+
+    def open_late_and_say_nothing(exchange) -> bool:
+        exchange.pause(0.6)
+        exchange.send(b"HTTP/1.1 200 OK\r\n\r\n")
+        exchange.hold()
+        return False
+
+    with RawServer([Behaviour(open_late_and_say_nothing, "accept")]) as proxy:
+        started = time.monotonic()
+        result = _post(URL, 0.8, proxy=proxy.url)
+
+    assert result.fault is Fault.TIMEOUT
+    assert time.monotonic() - started < 1.1
 
 
 def test_plain_http_through_the_set_proxy_is_forwarded() -> None:

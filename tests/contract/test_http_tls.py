@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 import threading
@@ -87,19 +88,20 @@ def test_the_environment_may_name_the_authorities(authority, monkeypatch, variab
 def test_a_mended_file_is_read_by_the_next_attempt(authority, tmp_path) -> None:
     """An authority's file that appears later needs no restart."""
     late = tmp_path / "late.pem"
+    another = Authority(tmp_path)
     with RawServer(tls=authority.server()) as server, sender(server.url, ca_file=late) as to:
         parked = send(to)
         late.write_bytes(b"no certificate")
-        still_parked = send(to)
+        unusable = send(to)
+        late.write_bytes(another.file.read_bytes())
+        untrusted = send(to)
         late.write_bytes(authority.file.read_bytes())
 
-        assert [parked.verdict, still_parked.verdict, send(to).verdict] == [
-            Verdict.PARK,
-            Verdict.PARK,
-            Verdict.DELIVERED,
-        ]
-        assert "ca_file names" in parked.reason
-        assert "no usable PEM" in still_parked.reason
+        assert {parked.verdict, unusable.verdict, untrusted.verdict} == {Verdict.PARK}
+        assert send(to).verdict is Verdict.DELIVERED
+    assert "ca_file names" in parked.reason
+    assert "no usable PEM" in unusable.reason
+    assert "is not accepted" in untrusted.reason
 
 
 def test_a_client_certificate_is_shown_to_a_server_that_wants_one(authority) -> None:
@@ -168,12 +170,14 @@ def test_a_large_request_over_tls_ends_at_the_deadline(authority) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         context = authority.server()
 
-        def serve_handshake_only() -> None:
+        def serve_slowly() -> None:
             raw, _ = listener.accept()
-            with context.wrap_socket(raw, server_side=True):
-                time.sleep(1)
+            with context.wrap_socket(raw, server_side=True) as sock, contextlib.suppress(OSError):
+                end = time.monotonic() + 1.5
+                while time.monotonic() < end and sock.recv(16384):
+                    time.sleep(0.02)
 
-        server = threading.Thread(target=serve_handshake_only)
+        server = threading.Thread(target=serve_slowly)
         server.start()
         client = HttpClient(destination(f"https://127.0.0.1:{listener.getsockname()[1]}", ca_file=authority.file), 1)
         started = time.monotonic()

@@ -264,7 +264,10 @@ def test_after_a_fork_the_child_uses_connections_of_its_own() -> None:
         assert send(to).verdict is Verdict.DELIVERED
         pid = os.fork()
         if pid == 0:
-            os._exit(0 if all(send(to).verdict is Verdict.DELIVERED for _ in range(20)) else 1)
+            before = len(list(Path("/dev/fd").iterdir()))
+            delivered = all(send(to).verdict is Verdict.DELIVERED for _ in range(20))
+            # The parent's descriptor was let go.
+            os._exit(0 if delivered and len(list(Path("/dev/fd").iterdir())) == before else 1)
         verdicts = {send(to).verdict for _ in range(20)}
 
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

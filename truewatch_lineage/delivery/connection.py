@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import http.client
 import io
-import re
 import socket
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Final
 
 from urllib3.connection import HTTPConnection, HTTPSConnection, ProxyConfig
 from urllib3.util.url import Url
@@ -22,9 +21,9 @@ from truewatch_lineage.delivery.proxy import Proxy
 from truewatch_lineage.delivery.sockets import open_socket
 from truewatch_lineage.protocol import MAX_ANSWER_BYTES
 
-_TUNNEL_STATUS: Final = re.compile(r"Tunnel connection failed: (\d{3})\b")
 _SWITCHING_PROTOCOLS: Final = 101
-_FIRST_FINAL: Final = 200
+_INTERIM: Final = range(100, 200)
+_SUCCESSES: Final = range(200, 300)
 
 
 class ProxyRefusedError(OSError):
@@ -40,29 +39,34 @@ class ProxyRefusedError(OSError):
 
 
 class Connection(HTTPConnection):
-    """A connection by http; ``tunnelled`` tells whether a proxy has let it through."""
+    """A connection by http.
 
+    Attributes:
+        connect_request: What opens a tunnel through a proxy.
+        tunnelled: Whether a proxy has opened one.
+    """
+
+    connect_request = b""
     tunnelled = False
 
     def _new_conn(self) -> socket.socket:
         return open_socket(self._dns_host, self.port)
 
     def _tunnel(self) -> None:
+        # http.client's own tells the status in an exception's text only, and in older versions leaves the socket open.
+        self.sock.sendall(self.connect_request)
+        response = _Response(self.sock, method="CONNECT")
         try:
-            super()._tunnel()
-        except OSError as error:
-            _raise_refusal(error)
+            response.begin()
+        finally:
+            response.close()
+        if response.status not in _SUCCESSES:
+            raise ProxyRefusedError(response.status)
         self.tunnelled = True
 
 
 class TlsConnection(Connection, HTTPSConnection):
     """A connection by https."""
-
-
-def _raise_refusal(error: OSError) -> NoReturn:
-    # http.client tells the status in the text only.
-    refusal = _TUNNEL_STATUS.match(str(error))
-    raise (ProxyRefusedError(int(refusal[1])) if refusal else error) from None
 
 
 def direct(host: str, port: int, context: ssl.SSLContext | None) -> Connection:
@@ -89,7 +93,11 @@ def tunnel(
         proxy=Url(proxy.scheme, host=proxy.host, port=proxy.port),
         proxy_config=ProxyConfig(proxy_context, False, None, None),
     )
-    connection.set_tunnel(host, port, headers=proxy.headers, scheme=proxy.scheme)
+    connection.set_tunnel(host, port, scheme=proxy.scheme)
+    authority = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    fields = {"Host": authority, **proxy.headers}
+    lines = [f"CONNECT {authority} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items()), "\r\n"]
+    connection.connect_request = "\r\n".join(lines).encode("ascii")
     return connection
 
 
@@ -139,7 +147,7 @@ class _Response(http.client.HTTPResponse):
 
     def begin(self) -> None:
         super().begin()
-        while self.status < _FIRST_FINAL and self.status != _SWITCHING_PROTOCOLS:
+        while self.status in _INTERIM and self.status != _SWITCHING_PROTOCOLS:
             self.headers = self.msg = None  # type: ignore[assignment]  # begin() reads a head only where there is none
             super().begin()
         self._lines.in_head = False

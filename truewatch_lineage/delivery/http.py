@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urljoin, urlsplit
@@ -112,8 +112,8 @@ class HttpClient:
     def _failed(self, attempt: _Attempt, error: Exception, deadline: float) -> HttpResult:
         peer = self._route.peer(attempt.connection) if self._route else self._destination.name
         fault, status, detail = explain(error, peer, deadline - attempt.started)
-        if fault in {Fault.CERTIFICATE, Fault.SETTINGS}:
-            # A mended file is read by the next attempt.
+        if fault is Fault.CERTIFICATE:
+            # The next attempt reads the files again: they may have been mended.
             self._route = None
         return HttpResult(status, fault=fault, detail=detail, elapsed=attempt.elapsed, sent=attempt.sent)
 
@@ -122,14 +122,9 @@ def _talk(attempt: _Attempt, connection: Connection, request: bytes) -> Answer:
     if connection.is_closed:
         connection.connect()
     attempt.sent = True
-    try:
+    # A server may answer before it has read all, such as 413, and then close: its answer is there to be read.
+    with suppress(BrokenPipeError, ConnectionResetError):
         connection.sock.sendall(request)
-    except (BrokenPipeError, ConnectionResetError) as error:
-        # A server may answer before it has read all, such as 413, and then close.
-        try:
-            return read_answer(connection.sock)
-        except (OSError, http.client.HTTPException):
-            raise error from None
     return read_answer(connection.sock)
 
 
