@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,11 +27,19 @@ class Courier:
         store: The spool.
         destinations: Whose events are delivered; rows bound to other settings are left alone.
         connections: Attempts in flight at most for a destination that sets no ``concurrency``.
+        chance: Returns a float in [0, 1), for the jitter.
     """
 
-    def __init__(self, store: Store, destinations: Sequence[DestinationSettings], *, connections: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        destinations: Sequence[DestinationSettings],
+        *,
+        connections: int,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
         self._store = store
-        self._leaders = {binding_of(one): Leader(store, one, connections) for one in destinations}
+        self._leaders = {binding_of(one): Leader(store, one, connections, chance) for one in destinations}
         self._services: list[Service] = []
 
     def start(self, *, poll: float) -> None:
