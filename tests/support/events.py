@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import attr
+from openlineage.client import event_v2
 from openlineage.client.event_v2 import (
     DatasetEvent,
     InputDataset,
@@ -17,7 +19,6 @@ from openlineage.client.event_v2 import (
     Run,
     RunEvent,
     RunState,
-    StaticDataset,
 )
 from openlineage.client.generated.base import RunFacet
 
@@ -26,6 +27,9 @@ SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 TIME = "2026-10-21T08:00:00.000Z"
 RUN_ID = "4a8f90a7-79c0-4f80-89e7-6b6c5d4fc79a"
 RECORDED = Path(__file__).parents[1] / "data" / "recorded"
+
+# The oldest releases have no class of its own for it.
+_StaticDataset: Any = getattr(event_v2, "StaticDataset", event_v2.Dataset)
 
 
 def run_event(
@@ -58,12 +62,13 @@ def job_event(job: str = "job", namespace: str = "ns") -> JobEvent:
 
 def dataset_event(name: str = "table", namespace: str = "db") -> DatasetEvent:
     """Build upstream's DatasetEvent."""
-    return DatasetEvent(eventTime=TIME, dataset=StaticDataset(namespace=namespace, name=name), producer=PRODUCER)
+    return DatasetEvent(eventTime=TIME, dataset=_StaticDataset(namespace=namespace, name=name), producer=PRODUCER)
 
 
 def custom_facet(**values: Any) -> RunFacet:
-    """Build a run facet with properties of its own, of a class made on the way."""
-    facet = RunFacet(producer=PRODUCER).with_additional_properties(**values)
+    """Build a run facet with properties of its own, of a class made on the way, as upstream's own helper makes them."""
+    made = attr.make_class("CustomRunFacet", {name: attr.ib(kw_only=True) for name in values}, bases=(RunFacet,))
+    facet = made(producer=PRODUCER, **values)
     assert isinstance(facet, RunFacet)
     return facet
 

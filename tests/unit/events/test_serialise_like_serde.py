@@ -1,10 +1,14 @@
-"""Differential tests: what we write equals, after parsing, what upstream's Serde writes."""
+"""Differential tests: what we write equals, after parsing, what upstream's Serde writes.
+
+Older Serdes write a placeholder for dates and UUIDs, where we do as today's does: there these values are left out.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import enum
 import json
+import uuid
 
 import attr
 from hypothesis import given, settings
@@ -51,15 +55,19 @@ class Flag(enum.IntFlag):
     A = 1
 
 
+WRITES_DATES_AND_UUIDS = isinstance(Serde.remove_nulls_and_enums(uuid.UUID(int=0)), str)
+LATER = (
+    st.dates() | st.datetimes(timezones=st.none() | st.just(dt.timezone.utc)) | st.uuids()
+    if WRITES_DATES_AND_UUIDS
+    else st.nothing()
+)
 SIMPLE = (
     st.none()
     | st.booleans()
     | st.integers(-(2**80), 2**80)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-    | st.dates()
-    | st.datetimes(timezones=st.none() | st.just(dt.timezone.utc))
-    | st.uuids()
+    | LATER
     | st.sampled_from([*Kind, Flag.A, object(), 1j, ..., range(3), Old, int])
 )
 KEYS = st.text(max_size=4).filter(lambda text: text.isascii())
@@ -110,9 +118,7 @@ def test_every_kind_of_event():
         "schema": schema_dataset.SchemaDatasetFacet(fields=fields),
         "columnLineage": column_lineage_dataset.ColumnLineageDatasetFacet(fields={"a": lineage}),
     }
-    parent = parent_run.ParentRunFacet(
-        run=parent_run.Run(runId=RUN_ID), job=parent_run.Job(namespace="n", name="j"), root=None
-    )
+    parent = parent_run.ParentRunFacet(parent_run.Run(runId=RUN_ID), parent_run.Job(namespace="n", name="j"))
     assert_same(job_event())
     assert_same(dataset_event())
     assert_same(
