@@ -20,6 +20,9 @@ from truewatch_lineage.delivery.http import HttpResult
 from truewatch_lineage.destinations.profile import Profile
 from truewatch_lineage.protocol import CACHED_ERROR_CODE, QUOTA_MARK
 
+CACHED: Final = "accepted into DataWay's cache, not visible yet"
+"""The reason of a delivery that was cached, by which a receipt tells it from others."""
+
 
 class Verdict(Enum):
     """What happens next."""
@@ -183,7 +186,7 @@ def _row(result: HttpResult, status: int, *, page: bool) -> Outcome:
 def _delivered(result: HttpResult, status: int) -> Outcome:
     tree, is_json = _parse(result.body)
     if status == HTTPStatus.OK and _error_code(tree) == CACHED_ERROR_CODE:
-        return Outcome(Verdict.DELIVERED, "accepted into DataWay's cache, not visible yet", status, cached=True)
+        return Outcome(Verdict.DELIVERED, CACHED, status, cached=True)
     return Outcome(Verdict.DELIVERED, "delivered", status, not_json=not is_json)
 
 

@@ -135,12 +135,73 @@ def remove(connection: sqlite3.Connection, ids: Iterable[int]) -> int:
     return gone
 
 
+def revive(connection: sqlite3.Connection, event_id: int) -> None:
+    """Make a dead letter that has its body a pending event again, never tried, in its old place of the lane."""
+    destination, lane, size = connection.execute(
+        "SELECT destination_id, lane, bytes FROM event WHERE id = ? AND state = 1 AND body_id IS NOT NULL", (event_id,)
+    ).fetchone()
+    connection.execute(
+        "UPDATE event SET state = 0, due = 0, attempts = 0, failed_at = 0, failed_first = NULL, reason = NULL, "
+        "status = NULL WHERE id = ?",
+        (event_id,),
+    )
+    connection.execute("UPDATE destination SET dead_bytes = dead_bytes - ? WHERE id = ?", (size, destination))
+    _head_anew(connection, destination, lane)
+
+
+def move(connection: sqlite3.Connection, event_id: int, target: int, body: bytes | None, digest: bytes) -> None:
+    """Bind an event to another destination, in its place by the order of emit; a pending one counts as never tried.
+
+    Args:
+        connection: In a transaction.
+        event_id: The event, of any state.
+        target: The destination's row.
+        body: What it is to be from now on, gzipped; None to leave it as it is.
+        digest: Of ``body``.
+    """
+    source, lane, state, body_id, size = connection.execute(
+        "SELECT destination_id, lane, state, body_id, bytes FROM event WHERE id = ?", (event_id,)
+    ).fetchone()
+    _account(connection, source, state, -size if body_id is not None else 0)
+    if body is not None and body_id is not None:
+        _let_go(connection, body_id)
+        body_id, size = _keep_body(connection, digest, body), len(body)
+    _account(connection, target, state, size if body_id is not None else 0)
+    connection.execute(
+        "UPDATE event SET destination_id = ?, body_id = ?, bytes = ?, head = 0, due = 0, failed_at = 0, "
+        "failed_first = NULL WHERE id = ?",
+        (target, body_id, size, event_id),
+    )
+    connection.execute(
+        "UPDATE event SET attempts = 0, reason = NULL, status = NULL WHERE id = ? AND state = 0", (event_id,)
+    )
+    set_head(connection, source, lane)
+    _head_anew(connection, target, lane)
+
+
 def set_head(connection: sqlite3.Connection, destination: int, lane: str) -> None:
     """Make the first pending event of a lane its head."""
     connection.execute(
         "UPDATE event SET head = 1 WHERE head = 0 AND id = "
         "(SELECT min(id) FROM event WHERE destination_id = ? AND lane = ? AND state = 0)",
         (destination, lane),
+    )
+
+
+def _head_anew(connection: sqlite3.Connection, destination: int, lane: str) -> None:
+    """Choose a lane's head where an event came back in front of the one that was."""
+    connection.execute(
+        "UPDATE event SET head = 0 WHERE destination_id = ? AND lane = ? AND state = 0 AND head = 1",
+        (destination, lane),
+    )
+    set_head(connection, destination, lane)
+
+
+def _account(connection: sqlite3.Connection, destination: int, state: int, size: int) -> None:
+    """Add to the bytes that a destination's bodies take."""
+    connection.execute(
+        "UPDATE destination SET bytes = bytes + ?, dead_bytes = dead_bytes + ? WHERE id = ?",
+        (size, size if state == DEAD else 0, destination),
     )
 
 

@@ -253,9 +253,12 @@ class Store:
 
     def _put(self, entries: Sequence[Entry]) -> list[int | None]:
         with self.database.write() as connection:
-            return [self._put_one(connection, entry) for entry in entries]
+            refused: set[tuple[Binding, str]] = set()
+            return [self._put_one(connection, entry, refused) for entry in entries]
 
-    def _put_one(self, connection: sqlite3.Connection, entry: Entry) -> int | None:
+    def _put_one(
+        self, connection: sqlite3.Connection, entry: Entry, refused: set[tuple[Binding, str]]
+    ) -> int | None:
         destination = self._id(connection, entry.binding, create=True)
         size = len(entry.body or b"")
         used, used_by_dead = connection.execute(
@@ -264,7 +267,8 @@ class Store:
         body, fits = entry.body, used + size <= self._share
         if entry.dead is not None:
             body = body if fits and used_by_dead + size <= self._share // DEAD_SHARE else None
-        elif not fits:
+        elif not fits or (entry.binding, entry.lane) in refused:
+            refused.add((entry.binding, entry.lane))  # a smaller event of its lane must not overtake it
             return None
         kept = size if body is not None else 0
         connection.execute(

@@ -1,0 +1,294 @@
+"""What the spool holds, for people and their programs: reads only, and needs no settings of a destination.
+
+A destination's name may have been bound to several urls over time. They are shown as one, by the state of the one that
+a process used last; events of the others wait for ``rebind`` and say ``other settings``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from truewatch_lineage.spool.schema import DEAD, FILE_NAME
+from truewatch_lineage.spool.store import Store
+
+OTHER_SETTINGS: Final = "other settings"
+"""Why an event waits that is bound to another kind or url than its destination's name has now."""
+
+_PAGE: Final = 500
+_COUNTERS: Final = ("delivered", "cached", "skipped", "tombstones", "bytes")
+_ROW: Final = (
+    "SELECT event.id, name, event.state, event_type, job, run_id, event.attempts, event.reason, status, event.bytes, "
+    "created, destination_id, due, destination.state, destination.reason, until FROM event "
+    "JOIN destination ON destination.id = destination_id "
+)
+_STATES: Final = ("pending", "dead")
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What has become of an event.
+
+    Attributes:
+        state: ``pending``, ``dead``, ``delivered``, or ``unknown`` where neither event nor receipt is there.
+        reason: Why it waits or is dead; of a delivered one, how it was taken.
+    """
+
+    state: Literal["pending", "dead", "delivered", "unknown"]
+    reason: str | None = None
+
+
+def exists(folder: Path) -> bool:
+    """Tell whether a folder holds a spool; nothing is made."""
+    return (folder / FILE_NAME).exists()
+
+
+def iso(seconds: float) -> str:
+    """Return epoch seconds as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def in_words(state: str, reason: str | None, until: str | None) -> str:
+    """Say how things stand with a destination or an event, and what comes next.
+
+    Args:
+        state: ``ready``, ``paused`` or ``parked``.
+        reason: Why.
+        until: When the next try is due, as `iso` writes it.
+    """
+    if state == "parked":
+        return f"stopped until you fix this: {reason}"
+    if state == "paused":
+        return f"waiting, retry at {until}: {reason}"
+    return reason or "ready"
+
+
+def status(store: Store) -> dict[str, Any]:
+    """Return counts and states as the design's section 7 names them.
+
+    Counters run since the spool was made; an event for two destinations counts once for each.
+
+    Raises:
+        SpoolError: If the spool can't be read.
+    """
+    with store.database.read() as connection:
+        bindings = _bindings(connection)
+        counts = _counts(connection)
+        oldest = connection.execute("SELECT min(created) FROM event WHERE state = 0").fetchone()[0]
+    totals = {name: sum(row[name] for row in bindings) for name in _COUNTERS}
+    names = dict.fromkeys(row["name"] for row in bindings)
+    destinations = {name: _standing([row for row in bindings if row["name"] == name], counts) for name in names}
+    return {
+        "pending": sum(pending for pending, _ in counts.values()),
+        "dead": sum(dead for _, dead in counts.values()),
+        **{name: totals[name] for name in _COUNTERS if name != "bytes"},
+        "oldest_pending_s": 0.0 if oldest is None else round(max(0.0, store.clock() - oldest), 3),
+        "bytes": totals["bytes"],
+        "path": str(store.folder),
+        "destinations": destinations,
+    }
+
+
+def listed(
+    store: Store, *, dead: bool = False, destination: str | None = None, limit: int | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield what waits, or the dead letters, in the order of emit, as the design's section 7 names it.
+
+    Args:
+        store: The spool.
+        dead: Dead letters in the place of what waits.
+        destination: Only of this name.
+        limit: So many at most.
+
+    Raises:
+        SpoolError: If the spool can't be read.
+    """
+    last, left = 0, limit if limit is not None else 1 << 62
+    while left > 0:
+        with store.database.read() as connection:
+            current = _current(connection)
+            found = connection.execute(
+                f"{_ROW} WHERE event.state = ? AND event.id > ? AND (? IS NULL OR name = ?) ORDER BY event.id LIMIT ?",
+                (int(dead), last, destination, destination, min(_PAGE, left)),
+            ).fetchall()
+        if not found:
+            return
+        yield from (_as_dict(row, current) for row in found)
+        last, left = found[-1][0], left - len(found)
+
+
+def shown(store: Store, event_id: int) -> tuple[dict[str, Any], bytes | None] | None:
+    """Return one event as `listed` has it, and its JSON as stored; None where there is no such event.
+
+    The JSON is None where only the metadata was kept.
+
+    Raises:
+        SpoolError: If the spool can't be read.
+    """
+    with store.database.read() as connection:
+        row = connection.execute(f"{_ROW} WHERE event.id = ?", (event_id,)).fetchone()
+        if row is None:
+            return None
+        data = connection.execute(
+            "SELECT data FROM body JOIN event ON body.id = body_id WHERE event.id = ?", (event_id,)
+        ).fetchone()
+        return _as_dict(row, _current(connection)), gzip.decompress(data[0]) if data else None
+
+
+def exported(store: Store, *, dead: bool = False, destination: str | None = None) -> Iterator[bytes]:
+    """Yield the JSON of what `listed` yields, without those of which only the metadata was kept.
+
+    Raises:
+        SpoolError: If the spool can't be read.
+    """
+    for row in listed(store, dead=dead, destination=destination):
+        found = shown(store, row["id"])
+        if found is not None and found[1] is not None:
+            yield found[1]
+
+
+def traced(store: Store, what: str) -> list[dict[str, Any]]:
+    """Return what is known of the events of a run or a job, in the order of emit: waiting, dead and delivered ones.
+
+    Args:
+        store: The spool.
+        what: A runId, a job as ``namespace/name``, or a job's name alone.
+
+    Raises:
+        SpoolError: If the spool can't be read.
+    """
+    match = "(run_id = :what OR job = :what OR substr(job, -length(:what) - 1) = '/' || :what)"
+    with store.database.read() as connection:
+        current = _current(connection)
+        waiting = connection.execute(f"{_ROW} WHERE {match}", {"what": what}).fetchall()
+        receipts = connection.execute(
+            "SELECT receipt.id, name, event_type, job, run_id, receipt.attempts, note, status, created, "  # noqa: S608
+            f"receipt.delivered FROM receipt JOIN destination ON destination.id = destination_id WHERE {match}",
+            {"what": what},
+        ).fetchall()
+    rows = [{**_as_dict(row, current), "delivered": None} for row in waiting]
+    rows += [_receipt(row) for row in receipts]
+    return sorted(rows, key=lambda row: row["id"])
+
+
+def fates(store: Store, ids: Sequence[int]) -> dict[int, Fate]:
+    """Tell what has become of events.
+
+    Raises:
+        SpoolError: If the spool can't be read.
+    """
+    found: dict[int, Fate] = {}
+    for start in range(0, len(ids), _PAGE):
+        page = ids[start : start + _PAGE]
+        marks = ", ".join("?" * len(page))
+        with store.database.read() as connection:
+            receipts = connection.execute(f"SELECT id, note FROM receipt WHERE id IN ({marks})", page).fetchall()  # noqa: S608
+            events = connection.execute(f"SELECT id, state, reason FROM event WHERE id IN ({marks})", page).fetchall()  # noqa: S608
+        found |= {event_id: Fate("unknown") for event_id in page}
+        found |= {row[0]: Fate("delivered", row[1]) for row in receipts}
+        found |= {row[0]: Fate("dead" if row[1] == DEAD else "pending", row[2]) for row in events}
+    return found
+
+
+def dead_ids(store: Store, destination: str | None = None) -> list[int]:
+    """Return the ids of all dead letters, or of those for one name, in the order of emit.
+
+    Raises:
+        SpoolError: If the spool can't be read.
+    """
+    with store.database.read() as connection:
+        found = connection.execute(
+            "SELECT event.id FROM event JOIN destination ON destination.id = destination_id "
+            "WHERE event.state = 1 AND (? IS NULL OR name = ?) ORDER BY event.id",
+            (destination, destination),
+        ).fetchall()
+    return [row[0] for row in found]
+
+
+def _bindings(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    """Return the destinations, the one of each name that was used last at its end."""
+    cursor = connection.execute(
+        "SELECT id, name, state, reason, until, delivered, cached, skipped, tombstones, bytes FROM destination "
+        "ORDER BY used, id"
+    )
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _current(connection: sqlite3.Connection) -> dict[str, int]:
+    return dict(connection.execute("SELECT name, id FROM destination ORDER BY used, id").fetchall())
+
+
+def _counts(connection: sqlite3.Connection) -> dict[int, tuple[int, int]]:
+    """Return how many events of each destination are pending and dead."""
+    found = connection.execute("SELECT destination_id, state, count(*) FROM event GROUP BY 1, 2").fetchall()
+    pending = {row[0]: row[2] for row in found if row[1] != DEAD}
+    dead = {row[0]: row[2] for row in found if row[1] == DEAD}
+    return {key: (pending.get(key, 0), dead.get(key, 0)) for key in {*pending, *dead}}
+
+
+def _standing(bindings: list[dict[str, Any]], counts: dict[int, tuple[int, int]]) -> dict[str, Any]:
+    current = bindings[-1]
+    others = sum(counts.get(row["id"], (0, 0))[0] for row in bindings[:-1])
+    reason = current["reason"]
+    if reason is None and others:
+        reason = f"{OTHER_SETTINGS}: {others} events wait for `spool rebind {current['name']}`"
+    return {
+        "state": current["state"],
+        "reason": reason,
+        "until": _iso(current["until"]),
+        "pending": sum(counts.get(row["id"], (0, 0))[0] for row in bindings),
+        "dead": sum(counts.get(row["id"], (0, 0))[1] for row in bindings),
+        "delivered": sum(row["delivered"] for row in bindings),
+    }
+
+
+def _as_dict(row: tuple[Any, ...], current: dict[str, int]) -> dict[str, Any]:
+    name, state, destination, due = row[1], row[2], row[11], row[12]
+    reason = row[7]
+    if state != DEAD:
+        if current.get(name) != destination:
+            reason = OTHER_SETTINGS
+        elif row[13] != "ready":
+            reason = in_words(row[13], row[14], _iso(row[15]))
+        elif reason is not None and due:
+            reason = in_words("paused", reason, iso(due))
+    return {
+        "id": row[0],
+        "destination": name,
+        "state": _STATES[state],
+        "event_type": row[3],
+        "job": row[4],
+        "run_id": row[5],
+        "attempts": row[6],
+        "reason": reason,
+        "status": row[8],
+        "bytes": row[9],
+        "created": iso(row[10]),
+    }
+
+
+def _receipt(row: tuple[Any, ...]) -> dict[str, Any]:
+    return {
+        "id": row[0],
+        "destination": row[1],
+        "state": "delivered",
+        "event_type": row[2],
+        "job": row[3],
+        "run_id": row[4],
+        "attempts": row[5],
+        "reason": row[6],
+        "status": row[7],
+        "bytes": None,
+        "created": iso(row[8]),
+        "delivered": iso(row[9]),
+    }
+
+
+def _iso(seconds: float | None) -> str | None:
+    return None if seconds is None else iso(seconds)
