@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truewatch_lineage.config.keys import KEYS, Key
 from truewatch_lineage.config.layers import Layer
-from truewatch_lineage.config.loading import load
+from truewatch_lineage.config.loading import destination_kinds, gather, load
 from truewatch_lineage.config.settings import DestinationSettings, Settings
 
-__all__ = ["KEYS", "DestinationSettings", "Key", "Layer", "Settings", "load"]
+__all__ = ["KEYS", "DestinationSettings", "Key", "Layer", "Settings", "destination_kinds", "gather", "load"]

@@ -27,7 +27,7 @@ Kind = Literal[
     "command",
     "auth",
 ]
-_NOT_ON_COMMAND_LINE: Final[frozenset[Kind]] = frozenset({"secret", "command", "auth", "headers", "tree"})
+_NOT_ON_COMMAND_LINE: Final[frozenset[Kind]] = frozenset({"secret", "auth"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Key:
 
     @property
     def option(self) -> str | None:
-        """The command line's option, or None where a secret or a whole tree would have to be typed there."""
+        """The command line's option, or None where a secret would have to be typed there, for every process to see."""
         return None if self.kind in _NOT_ON_COMMAND_LINE else "--" + self.name.replace("_", "-")
 
 

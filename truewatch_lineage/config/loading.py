@@ -21,6 +21,7 @@ from truewatch_lineage.config.layers import Layer, environment_layer, file_layer
 from truewatch_lineage.config.levels import Values, merge, normalise
 from truewatch_lineage.config.settings import DestinationSettings, Settings
 from truewatch_lineage.config.upstream import restore_tokens
+from truewatch_lineage.config.urls import choose_profile
 from truewatch_lineage.errors import ConfigError
 
 PARAMS: Final = "the transport's settings"
@@ -60,9 +61,7 @@ def load(
             to mend it, and never shows a value.
     """
     notices: list[str] = []
-    restored = restore_tokens(params or {}, environ)
-    given = (Layer(params_name, restored), environment_layer(environ, notices), *layers, file_layer(environ))
-    whole, destinations = merge([normalise(layer, notices) for layer in given if layer])
+    whole, destinations = gather(params, environ=environ, layers=layers, params_name=params_name, notices=notices)
     settings = _whole(whole, environ)
     built: tuple[DestinationSettings, ...] = ()
     if need_destination and not settings["disabled"]:
@@ -70,6 +69,54 @@ def load(
     origins = _origins(whole, destinations if built else {})
     _say(notices)
     return Settings(destinations=built, origins=origins, notices=tuple(notices), **settings)
+
+
+def gather(
+    params: Mapping[str, Any] | None = None,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    layers: Sequence[Layer] = (),
+    params_name: str = PARAMS,
+    notices: list[str] | None = None,
+) -> tuple[Values, dict[str, Values]]:
+    """Merge the levels, and leave the values as they are written: unread, unchecked, and possibly secret.
+
+    Args:
+        params: As of `load`.
+        environ: As of `load`.
+        layers: As of `load`.
+        params_name: As of `load`.
+        notices: Where sentences about what has no effect are added.
+
+    Returns:
+        The settings of the whole, and those of each destination by name; only those that are written.
+
+    Raises:
+        ConfigError: A key is unknown, or written twice; or a file can't be read.
+    """
+    notices = notices if notices is not None else []
+    restored = restore_tokens(params or {}, environ)
+    given = (Layer(params_name, restored), environment_layer(environ, notices), *layers, file_layer(environ))
+    return merge([normalise(layer, notices) for layer in given if layer])
+
+
+def destination_kinds(
+    params: Mapping[str, Any] | None = None, *, environ: Mapping[str, str] = os.environ, params_name: str = PARAMS
+) -> list[str]:
+    """Return the kinds of destination that the settings name, for what needs neither url nor token.
+
+    Returns:
+        Each kind once, in the order of the destinations; none where no destination is set.
+
+    Raises:
+        ConfigError: A key is unknown, or a kind, endpoint or url is malformed.
+    """
+    _, destinations = gather(params, environ=environ, params_name=params_name)
+    profiles = [
+        choose_profile(values.get("destination"), values.get("endpoint"), values.get("url"))
+        for values in destinations.values()
+    ]
+    return list(dict.fromkeys(profile.kind for profile in profiles))
 
 
 def _whole(values: Values, environ: Mapping[str, str]) -> dict[str, Any]:
