@@ -51,7 +51,7 @@ def command(
     try:
         from truewatch_lineage.receiver import server  # noqa: PLC0415 - needs the extra
     except ModuleNotFoundError as error:
-        raise _missing(error) from error
+        raise missing_extra(error) from error
     try:
         accepted = _tokens(tokens, token_files)
         _check_guarded(host, accepted, no_token=no_token)
@@ -101,7 +101,8 @@ class _UsageProblem(click.ClickException):
     exit_code = 2
 
 
-def _missing(error: ModuleNotFoundError) -> click.ClickException:
+def missing_extra(error: ModuleNotFoundError) -> click.ClickException:
+    """Make the error that says what to install."""
     return _UsageProblem(
         f"The receiver needs {error.name}, which is not installed. pip install 'truewatch-lineage[receiver]'"
     )

@@ -1,0 +1,93 @@
+"""``truewatch-lineage courier``: delivers until it is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from truewatch_lineage.cli import logs
+from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
+
+if TYPE_CHECKING:
+    from truewatch_lineage.courier import Courier
+    from truewatch_lineage.spool import Store
+
+EPILOG = """\b
+Example:
+  truewatch-lineage courier --metrics-port 9464
+  curl http://127.0.0.1:9464/healthz
+"""
+CONNECTIONS: Final = 64
+
+_POLL: Final = 0.02
+_STOP_SECONDS: Final = 4.0
+"""Of the 5 s in which a service manager wants it gone."""
+
+
+@click.command("courier", cls=SettingsCommand, epilog=EPILOG)
+@click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    help="Serve /metrics (Prometheus) and /healthz on this port of 127.0.0.1; 0 takes a free one.",
+)
+def command(metrics_port: int | None) -> None:
+    """Deliver what processes leave in the spool, until SIGTERM or Ctrl-C; then stop within 5 seconds.
+
+    For jobs with delivery: spool, or whose processes end too soon. Several couriers of one spool take turns.
+    """
+    from truewatch_lineage.cli.opening import open_store  # noqa: PLC0415 - the help needs none of it
+    from truewatch_lineage.courier import Courier, log  # noqa: PLC0415
+    from truewatch_lineage.spool import report  # noqa: PLC0415
+
+    settings = load_to_deliver()
+    store = open_store(settings)
+    report.status(store)  # a spool that can't be read is told now, not in a thread
+    logs.show_progress()
+    courier = Courier(store, settings.destinations, connections=CONNECTIONS)
+    with _stopped_by_signal() as stopped, _metrics(metrics_port, store, courier):
+        courier.start(poll=_POLL)
+        for destination in settings.destinations:
+            log.info("Delivering from %s to %s (%s).", store.folder, destination.name, destination.url)
+        stopped.wait()
+        log.info("Stopping.")
+        courier.finish(_STOP_SECONDS)
+        courier.stop()
+    log.info("Stopped; %d events wait.", courier.pending())
+    store.close()
+
+
+@contextlib.contextmanager
+def _stopped_by_signal() -> Iterator[threading.Event]:
+    """Give an event that SIGTERM and SIGINT set; a second one ends the process at once."""
+    stopped = threading.Event()
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def stop(number: int, _: Any) -> None:
+        stopped.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    for number in kept:
+        signal.signal(number, stop)
+    try:
+        yield stopped
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _metrics(port: int | None, store: Store, courier: Courier) -> Iterator[None]:
+    if port is None:
+        yield
+        return
+    from truewatch_lineage.cli.metrics import serve  # noqa: PLC0415 - as above
+    from truewatch_lineage.courier import log  # noqa: PLC0415
+
+    with serve(port, store, lambda: not courier.has_ended()) as url:
+        log.info("Metrics at %s/metrics.", url)
+        yield

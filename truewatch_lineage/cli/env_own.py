@@ -1,0 +1,121 @@
+"""The settings that are written somewhere, written anew as variables or as a file: all but secrets."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from truewatch_lineage.config import KEYS, coerce
+from truewatch_lineage.config.found import Found
+from truewatch_lineage.config.keys import PREFIX, TOKEN_KEYS
+from truewatch_lineage.config.levels import DEFAULT_NAME
+from truewatch_lineage.config.urls import choose_profile
+from truewatch_lineage.destinations.token_file import FileToken
+
+TYPE: Final = "truewatch_lineage.TrueWatchTransport"
+NAMESPACES: Final = {"airflow": "production-airflow", "dbt": "production-dbt"}
+"""The names of the TrueWatch page's examples."""
+
+THEN_DBT: Final = "# then: dbt-ol run"
+"""A comment, so that the output can be evaluated by a shell."""
+
+TOKEN_FILE: Final = "/etc/truewatch/token"  # noqa: S105 - a path
+"""Where the examples of the documentation have the token."""
+
+Values = Mapping[str, Found]
+Written = dict[str, Any]
+
+
+def lines(tool: str, whole: Values, destinations: Mapping[str, Values], *, as_file: bool) -> str:
+    """Return what to set for this transport.
+
+    Args:
+        tool: ``python``, ``airflow`` or ``dbt``.
+        whole: The settings of the whole, as written.
+        destinations: Those of each destination, as written.
+        as_file: As a file in the place of exports.
+    """
+    notes: list[str] = []
+    settings = _written(whole, notes)
+    if list(destinations) == [DEFAULT_NAME]:
+        settings |= _destination(destinations[DEFAULT_NAME], notes)
+    else:
+        settings["destinations"] = {name: _destination(values, notes) for name, values in destinations.items()}
+    shown = _file(tool, settings) if as_file else _exports(tool, settings)
+    return "\n".join([*(f"# {note}" for note in dict.fromkeys(notes)), shown])
+
+
+def config_value(value: object) -> str:
+    """Write a value for airflow.cfg, in which a percent sign stands for an interpolation unless doubled."""
+    return (value if isinstance(value, str) else json.dumps(value)).replace("%", "%%")
+
+
+def _exports(tool: str, settings: Written) -> str:
+    variables = {f"{PREFIX}{name.upper()}": value for name, value in settings.items()}
+    if tool == "airflow":
+        first = {
+            "AIRFLOW__OPENLINEAGE__NAMESPACE": NAMESPACES[tool],
+            "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps({"type": TYPE}),
+        }
+    else:
+        first = {"OPENLINEAGE__TRANSPORT__TYPE": TYPE}
+        if tool in NAMESPACES:
+            first["OPENLINEAGE_NAMESPACE"] = NAMESPACES[tool]
+    exports = [f"export {name}={shlex.quote(_text(value))}" for name, value in {**first, **variables}.items()]
+    return "\n".join([*exports, *([THEN_DBT] if tool == "dbt" else [])])
+
+
+def _file(tool: str, settings: Written) -> str:
+    transport = {"type": TYPE, **settings}
+    if tool == "airflow":
+        return f"[openlineage]\nnamespace = {NAMESPACES[tool]}\ntransport = {config_value(transport)}"
+    # JSON's values are YAML's too.
+    return "\n".join(["transport:", *(f"  {name}: {json.dumps(value)}" for name, value in transport.items())])
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _destination(values: Values, notes: list[str]) -> Written:
+    written = _written({name: found for name, found in values.items() if name not in TOKEN_KEYS}, notes)
+    profile = choose_profile(values.get("destination"), values.get("endpoint"), values.get("url"))
+    key = next((key for key in TOKEN_KEYS if key in values), None)
+    if profile.sends_token and (key is not None or profile.needs_token):
+        written |= _reference(key, values, notes)
+    return written
+
+
+def _written(values: Values, notes: list[str]) -> Written:
+    written = {}
+    for name, found in values.items():
+        if name == "proxy" and urlsplit(str(found.value)).username is not None:
+            notes.append(
+                f"The proxy's url holds a password, which is not printed: set {KEYS['proxy'].variable} yourself."
+            )
+        else:
+            written[name] = list(found.value) if isinstance(found.value, tuple) else found.value
+    return written
+
+
+def _reference(key: str | None, values: Values, notes: list[str]) -> Written:
+    """Say where the token is, or is to be put; what may be the token itself is not repeated."""
+    if key == "token_file":
+        path = coerce.path(values[key])
+        if FileToken(path).describe() == f"file {path}":
+            return {key: str(path)}
+    if key == "token_env":
+        name = coerce.text(values[key])
+        if name in os.environ:
+            return {key: name}
+        notes.append("The variable that token_env names is not set here; its name is for you to fill in.")
+        return {key: "TRUEWATCH_TOKEN"}
+    if key == "token_command":
+        notes.append("A command's arguments may hold secrets, so they are for you to fill in.")
+        return {key: ["your-program", "its", "arguments"]}
+    notes.append(f"Put the token alone into {TOKEN_FILE}, readable only by who emits (chmod 600).")
+    return {"token_file": TOKEN_FILE}

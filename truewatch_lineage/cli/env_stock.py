@@ -1,0 +1,106 @@
+"""What to set for OpenLineage's own client, as the destinations' pages say, with the token by reference."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from truewatch_lineage.cli.env_own import NAMESPACES, THEN_DBT, config_value
+from truewatch_lineage.config import DestinationSettings
+from truewatch_lineage.destinations.tokens import EnvToken, FileToken
+
+RETRY: Final = {
+    "total": 5,
+    "connect": 5,
+    "read": 5,
+    "backoff_factor": 0.3,
+    "status_forcelist": [429, 500, 502, 503, 504],
+    "allowed_methods": ["POST"],
+}
+"""TrueWatch's page, under "OpenLineage Python Client"."""
+
+PLACEHOLDER: Final = "<WORKSPACE_TOKEN>"
+
+_PREFIX: Final = "OPENLINEAGE__TRANSPORT__"
+_ABOUT: Final = "OpenLineage's own client keeps nothing: what can't be delivered after its retries is lost."
+_QUOTED: Final = "The token stands in quotes, since the client reads such values as JSON and would change 9e12 or true."
+_FILL_IN: Final = f"Put the token in the place of {PLACEHOLDER}; keep the file to yourself."
+
+
+def lines(tool: str, destination: DestinationSettings, *, as_file: bool) -> str:
+    """Return what to set for the stock client.
+
+    Args:
+        tool: ``python``, ``airflow`` or ``dbt``.
+        destination: Where to send.
+        as_file: As a file in the place of exports.
+    """
+    sends_token = destination.profile.sends_token and (
+        destination.profile.needs_token or destination.token_source is not None
+    )
+    token = (PLACEHOLDER if as_file else _reference(destination)) if sends_token else None
+    if as_file:
+        return _comments(_ABOUT, _FILL_IN if token else None) + _file(tool, _transport(destination, token))
+    if tool == "airflow":
+        return _comments(_ABOUT) + _airflow(destination, token)
+    return _comments(_ABOUT, _QUOTED if token else None) + _exports(tool, destination, token)
+
+
+def _transport(destination: DestinationSettings, token: str | None) -> dict[str, Any]:
+    # The whole path stands in the endpoint: the client drops a path of the url, or its retries.
+    url = urlsplit(destination.url)
+    transport: dict[str, Any] = {"type": "http", "url": f"{url.scheme}://{url.netloc}", "endpoint": url.path}
+    if token is not None:
+        transport["auth"] = {"type": "api_key", "apiKey": token}
+    if destination.compression == "gzip":
+        transport["compression"] = "gzip"
+    return {**transport, "retry": RETRY}
+
+
+def _exports(tool: str, destination: DestinationSettings, token: str | None) -> str:
+    transport = _transport(destination, token)
+    auth = transport.pop("auth", None)
+    variables = [f"{name.upper()}={shlex.quote(_text(value))}" for name, value in transport.items()]
+    if auth is not None:
+        variables += ["AUTH__TYPE=api_key", f'AUTH__APIKEY="\\"{token}\\""']
+    exports = [f"export {_PREFIX}{variable}" for variable in variables]
+    if tool == "dbt":
+        exports += [f"export OPENLINEAGE_NAMESPACE={NAMESPACES[tool]}", THEN_DBT]
+    return "\n".join(exports)
+
+
+def _airflow(destination: DestinationSettings, token: str | None) -> str:
+    text = json.dumps(_transport(destination, PLACEHOLDER if token else None))
+    # The quotes are closed around the reference, so that the shell fills it in.
+    quoted = shlex.quote(text).replace(PLACEHOLDER, f"'\"{token}\"'") if token else shlex.quote(text)
+    return (
+        f"export AIRFLOW__OPENLINEAGE__NAMESPACE={NAMESPACES['airflow']}\n"
+        f"export AIRFLOW__OPENLINEAGE__TRANSPORT={quoted}"
+    )
+
+
+def _file(tool: str, transport: dict[str, Any]) -> str:
+    if tool == "airflow":
+        return f"[openlineage]\nnamespace = {NAMESPACES[tool]}\ntransport = {config_value(transport)}"
+    return "\n".join(["transport:", *(f"  {name}: {json.dumps(value)}" for name, value in transport.items())])
+
+
+def _reference(destination: DestinationSettings) -> str:
+    """Return what a shell replaces by the token; what may be the token itself is not repeated."""
+    source = destination.token_source
+    if isinstance(source, FileToken) and source.describe() == f"file {source.path}":
+        return f"$(cat {shlex.quote(str(source.path))})"
+    known = "environment variable "
+    if isinstance(source, EnvToken) and source.describe().startswith(known):
+        return f"${{{source.describe().removeprefix(known)}}}"
+    return PLACEHOLDER
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _comments(*texts: str | None) -> str:
+    return "".join(f"# {text}\n" for text in texts if text)

@@ -1,0 +1,54 @@
+"""A group of commands that imports a command only when it is run or its own help is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command is.
+
+    Attributes:
+        module: The module that has it, as ``command`` unless ``name`` says otherwise.
+        summary: What the group's help says of it, so that the help need not import it.
+        name: The module's attribute.
+    """
+
+    module: str
+    summary: str
+    name: str = "command"
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are told by their places.
+
+    Args:
+        places: By the commands' names, in the order of the help.
+    """
+
+    def __init__(self, *args: Any, places: Mapping[str, Place], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._places = places
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Name the commands in the order of the help."""
+        return list(self._places)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Import a command, or return None where there is none of that name."""
+        place = self._places.get(cmd_name)
+        if place is None:
+            return None
+        command: click.Command = getattr(importlib.import_module(place.module), place.name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
+        """Write the list of the help."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.summary) for name, place in self._places.items()])

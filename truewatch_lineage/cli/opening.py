@@ -1,0 +1,66 @@
+"""How commands open the spool: to deliver, or only to look."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from truewatch_lineage.cli.settings import load_settings
+from truewatch_lineage.config import Settings
+from truewatch_lineage.courier import binding_of
+from truewatch_lineage.errors import SpoolError
+from truewatch_lineage.spool import Store
+from truewatch_lineage.spool.folder import owner_name
+from truewatch_lineage.spool.report import exists
+
+
+def open_store(settings: Settings) -> Store:
+    """Open the spool, made if it is missing, and note that its destinations have these settings now.
+
+    Raises:
+        SpoolError: It can't be used.
+    """
+    store = Store(
+        settings.spool_dir,
+        durability=settings.durability,
+        max_bytes=settings.spool_max_bytes,
+        shares=len(settings.destinations),
+        receipts_days=settings.receipts_days,
+    )
+    for destination in settings.destinations:
+        store.register(binding_of(destination))
+    return store
+
+
+@contextmanager
+def existing_store() -> Iterator[Store]:
+    """Open the spool of the settings without any of a destination, for a ``with`` block; nothing is made.
+
+    Raises:
+        SpoolError: There is none, or it can't be used.
+    """
+    settings = load_settings(need_destination=False)
+    if not exists(settings.spool_dir):
+        raise missing(settings.spool_dir)
+    store = Store(settings.spool_dir, receipts_days=settings.receipts_days)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def missing(folder: Path) -> SpoolError:
+    """Make the error that says that a folder holds no spool, and for whom."""
+    what = "There is no spool: the folder holds none yet" if folder.exists() else "There is no spool: no such folder"
+    return SpoolError(
+        f"{what} (you are {user()}).",
+        path=str(folder),
+        fix="Nothing was emitted there yet, or another user emits, or with another spool_dir.",
+    )
+
+
+def user() -> str:
+    """Name the user of this process."""
+    return owner_name(os.geteuid()) if hasattr(os, "geteuid") else os.environ.get("USERNAME", "unknown")
