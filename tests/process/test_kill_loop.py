@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 import pytest
+from support.figures import show
 from support.nursery import CONNECTIONS, Nursery, digest
 from support.receiver import Receiver
 
@@ -119,12 +120,12 @@ def _kill_loop(tmp_path, capsys, **plan):
     received = {digest(found["event"]) for found in arrived}
     lost = set(emitted) - received
     duplicates = sum(found["duplicates"] for found in arrived)
-    with capsys.disabled():
-        print(  # noqa: T201 - the figures are asked for
-            f"\nkill loop: {trouble.kills} kills, {trouble.receiver_kills} of the receiver; "
-            f"{len(emitted)} acknowledged, {len(received)} received, {pending} pending, {dead} dead, "
-            f"{tombstones} tombstones, {len(lost)} lost, {duplicates} duplicates"
-        )
+    show(
+        capsys,
+        f"kill loop: {trouble.kills} kills, {trouble.receiver_kills} of the receiver; "
+        f"{len(emitted)} acknowledged, {len(received)} received, {pending} pending, {dead} dead, "
+        f"{tombstones} tombstones, {len(lost)} lost, {duplicates} duplicates",
+    )
     assert sound == "ok"
     assert (len(lost), pending, dead, tombstones) == (0, 0, 0, 0)
     assert len(emitted) == len(set(emitted)) >= plan["acknowledged"]

@@ -95,6 +95,13 @@ class Nursery:
 
     def acknowledged(self) -> list[str]:
         """Return the digests of all events whose ``emit()`` has returned."""
+        return [line.split()[0] for line in self._lines()]
+
+    def slowest(self) -> float:
+        """Return the seconds of the slowest ``emit()``."""
+        return max(float(line.split()[1]) for line in self._lines())
+
+    def _lines(self) -> list[str]:
         return [line for file in sorted(self._folder.glob("acks-*")) for line in file.read_text().splitlines()]
 
     def _ask(self, **request: object) -> int:
@@ -112,8 +119,10 @@ def _emit(request: Mapping[str, Any]) -> None:
     transport = TrueWatchTransport(request["settings"])
     handle = os.open(f"{request['folder']}/acks-{os.getpid()}", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for event in itertools.islice(run_events(), request["count"]):
+        start = time.monotonic()
         transport.emit(event)
-        os.write(handle, f"{digest(event)}\n".encode())  # one write: a kill leaves a whole line or none
+        seconds = time.monotonic() - start
+        os.write(handle, f"{digest(event)} {seconds:.3f}\n".encode())  # one write: a kill leaves a whole line or none
         time.sleep(request["pause"])
     if request["close"]:
         transport.close()

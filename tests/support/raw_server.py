@@ -274,6 +274,12 @@ class RawServer:
         with self._changed:
             self._script = deque(behaviours)
 
+    def behave(self, default: Behaviour) -> None:
+        """Drop what is left of the script and behave so from now on."""
+        with self._changed:
+            self._script.clear()
+            self._default = default
+
     def wait_for(self, count: int, timeout: float = 10) -> list[Request]:
         """Wait until ``count`` requests were read and return them; AssertionError after ``timeout`` seconds."""
         with self._changed:
