@@ -12,7 +12,7 @@ import pytest
 from support.certificates import Authority
 from support.destinations import EVENT_GZ, TOKEN, destination, send, sender
 from support.proxy_server import ProxyServer
-from support.raw_server import Behaviour, RawServer
+from support.raw_server import Behaviour, RawServer, hang
 
 from truewatch_lineage.delivery.http import Fault, HttpClient
 from truewatch_lineage.delivery.outcome import Verdict
@@ -113,6 +113,14 @@ def test_a_proxy_that_says_nothing_is_a_timeout() -> None:
 
     assert result.fault is Fault.TIMEOUT
     assert time.monotonic() - started < 0.7
+
+
+def test_once_the_tunnel_is_open_the_destination_is_named(authority) -> None:
+    """Who did not answer is the destination, not the proxy."""
+    with RawServer([hang()], tls=authority.server(NAME)) as silent, ProxyServer(silent.port) as proxy:
+        result = _post(URL, 0.4, ca_file=authority.file, proxy=f"http://127.0.0.1:{proxy.port}")
+
+    assert result.detail == f"no answer from {NAME}:8443 within 0.4 s"
 
 
 def test_a_slow_tunnel_leaves_less_for_the_handshake() -> None:

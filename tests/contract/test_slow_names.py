@@ -72,13 +72,31 @@ def test_a_name_that_is_not_known_is_a_retry() -> None:
     assert "no-such-host.invalid" in outcome.reason
 
 
+def _two_addresses(monkeypatch, port: int) -> None:
+    both = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port)) for host in ("127.0.0.2", "127.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_more: both)
+
+
 def test_the_next_address_is_tried_where_the_first_refuses(names, monkeypatch) -> None:
     """A name may lead to several machines, one of them down."""
-    with RawServer() as server:
-        both = [
-            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, server.port))
-            for address in ("127.0.0.2", "127.0.0.1")
-        ]
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_more: both)
-        with sender(f"http://{NAME}:{server.port}") as to:
-            assert send(to).verdict is Verdict.DELIVERED
+    with RawServer() as server, sender(f"http://{NAME}:{server.port}") as to:
+        _two_addresses(monkeypatch, server.port)
+        assert send(to).verdict is Verdict.DELIVERED
+
+
+@pytest.mark.linux
+def test_an_address_that_swallows_packets_leaves_time_for_the_next(names, monkeypatch) -> None:
+    """Each gets its share of the time: IPv6 that leads nowhere is common."""
+    with RawServer() as server, sender(f"http://{NAME}:{server.port}") as to, socket.socket() as full:
+        full.bind(("127.0.0.2", server.port))
+        full.listen(0)
+        waiting = [socket.socket() for _ in range(4)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(full.getsockname())
+        _two_addresses(monkeypatch, server.port)
+        verdict = send(to, 1).verdict
+        for one in waiting:
+            one.close()
+
+    assert verdict is Verdict.DELIVERED

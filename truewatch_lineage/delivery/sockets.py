@@ -65,7 +65,7 @@ class DeadlineSocket(socket.socket):
         return super().recv_into(*args)
 
     def send(self, *args: Any) -> int:
-        """Write a part; TLS writes its records so."""
+        """Write a part; TLS may write all in a loop of these."""
         self.settimeout(remaining())
         return super().send(*args)
 
