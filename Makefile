@@ -75,7 +75,8 @@ test-full: test ## Also the slow loops, and Python 3.10 to 3.13 with the newest 
 
 .PHONY: bench
 bench: $(READY) ## Measure beside upstream's http and async_http, and print ratios
-	@set -e; for script in benchmarks/*.py; do $(BIN)/python "$$script"; done
+	@$(BIN)/python benchmarks/serialise.py
+	@$(BIN)/python benchmarks/run.py
 
 .PHONY: events
 events: $(READY) ## Validate and send a folder of events, and compare what arrives: make events DIR=folder

@@ -20,6 +20,7 @@ from truewatch_lineage.spool import Store
 
 EMITTERS = 8
 COURIERS = 2
+DRAIN_SECONDS = 60
 TOKEN = "kill-loop-token"
 FAULTS = (
     {"status": 503, "times": 3},
@@ -50,20 +51,20 @@ def _settings(receiver, tmp_path):
     }
 
 
-def _torment(nursery, receiver, trouble, *, kills, acknowledged, interval, seed):
+def _torment(nursery, receiver, trouble, *, kills, acknowledged, pause, seed):
     """Kill and replace children until there were enough kills and enough acknowledged events."""
     dice = random.Random(seed)
     children = {}
 
     def start(role):
-        children[nursery.courier() if role == "courier" else nursery.emitter(delivery=role, pause=0.004)] = role
+        children[nursery.courier() if role == "courier" else nursery.emitter(delivery=role, pause=pause)] = role
 
     for number in range(EMITTERS):
         start("background" if number % 2 else "inline")
     for _ in range(COURIERS):
         start("courier")
     while trouble.kills < kills or len(nursery.acknowledged()) < acknowledged:
-        time.sleep(dice.uniform(0, 2 * interval))
+        time.sleep(dice.uniform(0, 0.4))
         victim = dice.choice(sorted(children))
         nursery.kill(victim)
         start(children.pop(victim))
@@ -87,7 +88,7 @@ def _drain(settings):
     store = Store(loaded.spool_dir)
     courier = Courier(store, loaded.destinations, connections=CONNECTIONS)
     try:
-        courier.drain(40, probe=True, wait=True)
+        courier.drain(DRAIN_SECONDS, probe=True, wait=True)
     finally:
         courier.finish(0)
         courier.stop()
@@ -139,11 +140,11 @@ def _kill_loop(tmp_path, capsys, **plan):
 @pytest.mark.timeout(120)
 def test_nothing_acknowledged_is_lost_to_kills(tmp_path, capsys):
     """Of 8 emitters and 2 couriers random ones are killed 40 times: all that emit() returned from arrives, in order."""
-    _kill_loop(tmp_path, capsys, kills=40, acknowledged=1000, interval=0.2, seed=1)
+    _kill_loop(tmp_path, capsys, kills=40, acknowledged=1000, pause=0.01, seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_nothing_acknowledged_is_lost_to_500_kills(tmp_path, capsys):
     """The same with at least 500 kills and 10,000 acknowledged events, power-safe."""
-    _kill_loop(tmp_path, capsys, kills=500, acknowledged=10_000, interval=0.2, seed=time.time_ns())
+    _kill_loop(tmp_path, capsys, kills=500, acknowledged=10_000, pause=0.02, seed=time.time_ns())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from truewatch_lineage.courier.policy import Attempt
 from truewatch_lineage.delivery.outcome import Outcome
 
 FIRST_WINDOW: Final = 4
+LINGER_SECONDS: Final = 0.001
+"""How long `gather` waits for one attempt more, once it has one."""
 
 Finished = tuple[Attempt, Outcome]
 Try = Callable[[Attempt], Finished]
@@ -61,17 +64,20 @@ class Workers:
             timeout: Seconds to wait at most.
         """
         finished: list[Finished] = []
-        try:
-            ended = self._done.get(timeout=max(timeout, 0.0))
-            while True:
-                if ended is None:
-                    self._woken = False
-                else:
-                    finished.append(ended)
-                ended = self._done.get_nowait()
-        except queue.Empty:
-            self._flying -= len(finished)
-            return finished
+        with contextlib.suppress(queue.Empty):
+            self._take(finished, max(timeout, 0.0))
+            # Attempts end one by one, and each gathering is a transaction: a moment's patience makes them fewer.
+            while finished and len(finished) < self._flying:
+                self._take(finished, LINGER_SECONDS)
+        self._flying -= len(finished)
+        return finished
+
+    def _take(self, finished: list[Finished], timeout: float) -> None:
+        ended = self._done.get(timeout=timeout)
+        if ended is None:
+            self._woken = False
+        else:
+            finished.append(ended)
 
     def wake(self) -> None:
         """Let `gather` return, since there is something new to launch; until it has, further calls cost nothing."""
