@@ -64,6 +64,10 @@ class TokenError(ConfigError):
     """A token can't be used or its source can't be read; the token itself is never part of the message."""
 
 
+class TokenLateError(TokenError):
+    """The token's source takes longer than the time that may be spent now; it may answer another time."""
+
+
 class EventError(TruewatchLineageError):
     """An event can't be sent as it is.
 

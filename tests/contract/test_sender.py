@@ -291,3 +291,29 @@ def test_a_fork_while_all_connections_are_in_use_does_not_block_the_child() -> N
 
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
         busy.join()
+
+
+def test_a_slow_token_command_keeps_the_deadline_and_stops_nothing_for_good():
+    """An emit's budget covers the command too; the event is tried again, and the destination is not parked."""
+    with (
+        RawServer([], default=answer(200)) as server,
+        sender(server.url, token_source=CommandToken(["sleep", "20"])) as to,
+    ):
+        began = time.monotonic()
+        outcome = send(to, 0.5)
+        assert time.monotonic() - began < 2
+        assert outcome.verdict is Verdict.RETRY
+        assert server.requests == []
+
+
+def test_many_threads_run_a_token_command_once(tmp_path):
+    """64 connections that start together ask the secret manager once."""
+    command = CommandToken(["sh", "-c", f"echo x >> {tmp_path / 'runs'}; sleep 0.2; echo tkn_12345678"])
+    with RawServer([], default=answer(200)) as server, sender(server.url, token_source=command, connections=8) as to:
+        threads = [threading.Thread(target=send, args=(to,)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert server.wait_for(8)
+    assert (tmp_path / "runs").read_text() == "x\n"

@@ -8,7 +8,8 @@ import hmac
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -20,7 +21,7 @@ from truewatch_lineage.delivery.forks import PerProcess
 from truewatch_lineage.delivery.http import HttpClient
 from truewatch_lineage.delivery.outcome import Outcome, Verdict, judge
 from truewatch_lineage.destinations.tokens import Token, TokenSource
-from truewatch_lineage.errors import TokenError
+from truewatch_lineage.errors import TokenError, TokenLateError
 from truewatch_lineage.protocol import TOKEN_HEADER, TOKEN_QUERY
 
 REREAD_SECONDS: Final = 5.0
@@ -79,13 +80,15 @@ class Sender:
         """
         source = self._source()
         try:
-            token = source.get() if source else None
+            token = self._token(source, deadline) if source else None
             outcome = self._post(body_gz, token, deadline, coded=self._gzip)
             if outcome.reread_token and source and token:
                 fresh = self._fresh(source, token, deadline)
                 if fresh != token:
                     token = fresh
                     outcome = self._post(body_gz, token, deadline, coded=self._gzip)
+        except TokenLateError as error:
+            return Outcome(Verdict.RETRY, str(error))
         except TokenError as error:
             return Outcome(Verdict.PARK, str(error))
         if outcome.plain and self._gzip:
@@ -128,18 +131,36 @@ class Sender:
     def _source(self) -> TokenSource | None:
         return self._destination.token_source if self._destination.profile.sends_token else None
 
+    def _token(self, source: TokenSource, deadline: float) -> Token:
+        """Return the source's token; where a command has to be run for it, one thread runs it and the others wait."""
+        known = source.known()
+        if known is not None:
+            return known
+        with self._alone(deadline):
+            return source.get(within=deadline - time.monotonic())
+
     def _fresh(self, source: TokenSource, refused: Token, deadline: float) -> Token:
-        """Return the source's token of now: read again, unless another thread has just done so or still does."""
-        reread = self._reread.get()
-        if not reread.lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            return refused
-        try:
-            current = source.get()
+        """Return the source's token of now: read again, unless another thread has just done so."""
+        with self._alone(deadline) as reread:
+            current = source.known() or refused
             if current != refused or time.monotonic() - reread.at < REREAD_SECONDS:
                 return current
-            current = source.get(refresh=True)
+            current = source.get(refresh=True, within=deadline - time.monotonic())
             reread.at = time.monotonic()
             return current
+
+    @contextmanager
+    def _alone(self, deadline: float) -> Iterator[_Reread]:
+        """Let one thread at a time ask the token's source.
+
+        Raises:
+            TokenLateError: Another thread is still asking at the deadline.
+        """
+        reread = self._reread.get()
+        if not reread.lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise TokenLateError("The token's source has not answered yet.")
+        try:
+            yield reread
         finally:
             reread.lock.release()
 

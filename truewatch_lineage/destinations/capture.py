@@ -24,6 +24,9 @@ def capture(arguments: Sequence[str], *, timeout: float) -> tuple[bytes, str | N
     Returns:
         The output and None, or nothing and the end of a sentence such as ``ended with exit code 1``, which never holds
         any of the output.
+
+    Raises:
+        TimeoutError: It did not end in time.
     """
     try:
         # The user's own command; a session of its own makes it a group that can be killed whole.
@@ -34,7 +37,7 @@ def capture(arguments: Sequence[str], *, timeout: float) -> tuple[bytes, str | N
         try:
             return _finish(process, time.monotonic() + timeout)
         except TimeoutExpired:
-            return b"", f"did not end within {timeout:g} s and was killed"
+            raise TimeoutError(f"did not end within {timeout:.3g} s and was killed") from None
         finally:
             _kill(process)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from truewatch_lineage.destinations.token_value import Token
-from truewatch_lineage.errors import TokenError
+from truewatch_lineage.errors import TokenError, TokenLateError
 
 TIMEOUT: Final = 10.0
 """Seconds a command may take, by the design's section 3."""
@@ -38,14 +39,19 @@ class CommandToken:
     def __repr__(self) -> str:
         return f"CommandToken({self.describe()})"
 
-    def get(self, *, refresh: bool = False) -> Token:
+    def get(self, *, refresh: bool = False, within: float = math.inf) -> Token:
         """Return the token; run the command the first time and whenever ``refresh`` is set.
 
+        Args:
+            refresh: Run it, though its last token is known.
+            within: Seconds it may take at most, if less than its own limit.
+
         Raises:
+            TokenLateError: The command did not end ``within`` the time and was killed.
             TokenError: The command can't be started, fails, takes too long, or prints no token.
         """
         if self._token is None or refresh:
-            self._token = self._run()
+            self._token = self._run(within)
             self._ran = time.monotonic()
         return self._token
 
@@ -64,12 +70,19 @@ class CommandToken:
         """Return the seconds since the command gave the token, or None if it has not run."""
         return None if self._token is None else time.monotonic() - self._ran
 
-    def _run(self) -> Token:
+    def _run(self, within: float) -> Token:
         from truewatch_lineage.destinations.capture import capture  # noqa: PLC0415 - few need a subprocess
 
-        output, problem = capture(self._arguments, timeout=self._timeout)
+        try:
+            output, problem = capture(self._arguments, timeout=min(self._timeout, within))
+        except TimeoutError as error:
+            late = TokenLateError if within < self._timeout else TokenError
+            raise self._error(late, str(error)) from None
         if problem:
-            raise TokenError(f"The token's {self.describe()} {problem}.", key="token_command", fix=_FIX)
+            raise self._error(TokenError, problem)
         # latin-1 takes every byte, so that what is no ASCII is refused by the token's own rule and not by a decoder,
         # whose exception would carry the bytes.
         return Token.parse(output.decode("latin-1"), source=self.describe(), key="token_command")
+
+    def _error(self, kind: type[TokenError], problem: str) -> TokenError:
+        return kind(f"The token's {self.describe()} {problem}.", key="token_command", fix=_FIX)

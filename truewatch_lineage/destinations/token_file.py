@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import stat
 import time
@@ -42,7 +43,7 @@ class FileToken:
     def __repr__(self) -> str:
         return f"FileToken({self.describe()})"
 
-    def get(self, *, refresh: bool = False) -> Token:
+    def get(self, *, refresh: bool = False, within: float = math.inf) -> Token:  # noqa: ARG002 - a file is at hand
         """Return the token, read again if the file has changed or ``refresh`` is set.
 
         Raises:

@@ -6,6 +6,7 @@ only the sending process has. What goes wrong is a :class:`~truewatch_lineage.er
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
@@ -30,10 +31,15 @@ __all__ = [
 class TokenSource(Protocol):
     """Gives the token of one destination; its repr and its errors never hold it."""
 
-    def get(self, *, refresh: bool = False) -> Token:
+    def get(self, *, refresh: bool = False, within: float = math.inf) -> Token:
         """Return the token, read again if it may have changed or ``refresh`` is set.
 
+        Args:
+            refresh: Read it again, whatever is known.
+            within: Seconds it may take at most, where it takes any.
+
         Raises:
+            TokenLateError: It takes longer.
             TokenError: There is none, or it can't be used.
         """
 
@@ -68,7 +74,7 @@ class StaticToken:
     def __repr__(self) -> str:
         return f"StaticToken({self._origin})"
 
-    def get(self, *, refresh: bool = False) -> Token:  # noqa: ARG002 - it can't change
+    def get(self, *, refresh: bool = False, within: float = math.inf) -> Token:  # noqa: ARG002 - it can't change
         """Return the token."""
         return self._token
 
@@ -102,7 +108,7 @@ class EnvToken:
     def __repr__(self) -> str:
         return f"EnvToken({self.describe()})"
 
-    def get(self, *, refresh: bool = False) -> Token:  # noqa: ARG002 - it is always read
+    def get(self, *, refresh: bool = False, within: float = math.inf) -> Token:  # noqa: ARG002 - it is always read
         """Return the variable's text as a token.
 
         Raises:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from truewatch_lineage.destinations.tokens import CommandToken
-from truewatch_lineage.errors import TokenError
+from truewatch_lineage.errors import TokenError, TokenLateError
 
 
 def python(code, **options):
@@ -104,3 +104,23 @@ def test_a_failed_refresh_keeps_the_token_it_had(tmp_path):
 def test_the_description_names_the_program_without_its_arguments():
     """Arguments may hold paths and secrets."""
     assert python("tkn_canary").describe() == f"command {Path(sys.executable).name}"
+
+
+def test_a_command_that_outlives_the_time_of_now_is_late_and_may_be_asked_again(tmp_path):
+    """An emit has 2 s, a command 10 s: being cut by the emit's budget says nothing against the command."""
+    ran = tmp_path / "ran"
+    slow_once = f"if [ -e {ran} ]; then echo tkn; else touch {ran}; sleep 20; fi"
+    source = CommandToken(["sh", "-c", slow_once])
+    began = time.monotonic()
+    with pytest.raises(TokenLateError):
+        source.get(within=0.3)
+    assert time.monotonic() - began < 5
+    assert source.known() is None
+    assert source.get(within=5).reveal() == "tkn"
+
+
+def test_a_command_that_outlives_its_own_limit_is_an_error():
+    """Ten seconds are all that a command gets, however much time there is."""
+    with pytest.raises(TokenError) as caught:
+        CommandToken(["sleep", "20"], timeout=0.2).get(within=30)
+    assert not isinstance(caught.value, TokenLateError)
