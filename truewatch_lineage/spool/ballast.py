@@ -29,8 +29,9 @@ class Ballast:
         Returns:
             Whether it is there now.
         """
-        if self.path.exists():
+        if self._is_whole():
             return True
+        self.drop()  # a kill or a power cut has left a part of it
         try:
             if shutil.disk_usage(self.path.parent).free < _ROOM_TO_REFILL:
                 return False
@@ -49,6 +50,11 @@ class Ballast:
         with contextlib.suppress(OSError):
             self.path.unlink()
             return True
+        return False
+
+    def _is_whole(self) -> bool:
+        with contextlib.suppress(OSError):
+            return self.path.stat().st_size == SIZE
         return False
 
     def _allocate(self) -> None:

@@ -35,6 +35,8 @@ WAL_LIMIT: Final = 4 * MIB
 Half of the ballast: on a full disk a checkpoint may have to lengthen the database by as much as the log holds.
 """
 
+SHRINK_STEPS: Final = 16
+
 _databases: weakref.WeakSet[Database] = weakref.WeakSet()
 _registry = threading.Lock()
 _inherited: set[tuple[int, int]] = set()  # files that were open when a program forked behind Python's back
@@ -133,6 +135,19 @@ class Database:
         """
         with self._entered(), self._translated(), self._gated():
             self._checkpoint(self._open(), "TRUNCATE")
+
+    def shrink(self) -> None:
+        """Give back to the disk what an outage has left free in the file, at most 64 MiB at a time.
+
+        Raises:
+            SpoolError: As `write`.
+        """
+        with self._entered(), self._translated(), self._gated():
+            connection = self._open()
+            for _ in range(SHRINK_STEPS):
+                if not schema.shrink(connection):
+                    break
+                self._checkpoint(connection, "TRUNCATE")
 
     def close(self) -> None:
         """Close the connection; the next call opens it again."""

@@ -13,6 +13,12 @@ VERSION: Final = 1
 FILE_NAME: Final = "spool.db"
 PENDING: Final = 0
 DEAD: Final = 1
+MOSTLY: Final = 0.75
+SMALL: Final = 256
+"""Pages (1 MiB): a file that is not worth shrinking."""
+
+SHRINK_PAGES: Final = 1024
+"""So few at a time that SQLite's cache holds them: what it spills goes through the log."""
 
 TABLES: Final = """
 CREATE TABLE meta (
@@ -131,6 +137,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, full: bool) -> None:
             path=str(path),
             fix="Upgrade this installation, or give it a spool_dir of its own.",
         )
+    if version == 0:  # has to be chosen before the first page is written; lets the file shrink after an outage
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL").fetchone()
     connection.execute("PRAGMA journal_mode=WAL").fetchone()
     set_synchronous(connection, full=full)
     connection.execute("PRAGMA wal_autocheckpoint=0").fetchone()
@@ -157,3 +165,16 @@ def _create(connection: sqlite3.Connection, path: Path) -> None:
 def set_synchronous(connection: sqlite3.Connection, *, full: bool) -> None:
     """Choose what the next commits survive: a power cut (FULL) or a kill (NORMAL)."""
     connection.execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
+
+
+def shrink(connection: sqlite3.Connection) -> bool:
+    """Give some pages back to the disk where most of the file is free, as after an outage; not in a transaction.
+
+    Returns:
+        Whether there were any to give; they go with the next checkpoint.
+    """
+    pages, free = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count"))
+    is_worth_it: bool = free > pages * MOSTLY and pages > SMALL
+    if is_worth_it:
+        connection.executescript(f"PRAGMA incremental_vacuum({SHRINK_PAGES})")  # `execute` would stop after one page
+    return is_worth_it

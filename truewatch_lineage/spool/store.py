@@ -223,7 +223,7 @@ class Store:
             self.tidy()
 
     def tidy(self) -> None:
-        """Forget old receipts, bring the log into the database and fill the ballast.
+        """Forget old receipts, give room back, bring the log into the database and fill the ballast.
 
         Raises:
             SpoolError: If it could not be written.
@@ -232,6 +232,7 @@ class Store:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('tidied', ?)", (self.clock(),))
             connection.execute("DELETE FROM receipt WHERE delivered < ?", (self.clock() - self._receipt_seconds,))
         self.database.checkpoint()
+        self.database.shrink()
         self.ballast.fill()
 
     def close(self) -> None:
