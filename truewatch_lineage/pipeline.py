@@ -17,7 +17,7 @@ from truewatch_lineage.intake import Batch, Intake
 from truewatch_lineage.notices import Notices
 from truewatch_lineage.overflow import Overflow
 from truewatch_lineage.runtime import Runtime, start
-from truewatch_lineage.spool import Binding
+from truewatch_lineage.spool import Binding, Store
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +40,7 @@ class Pipeline:
         self._notices = Notices(log)
         self._overflow = Overflow(self._notices)
         self._closed = False
+        self._is_empty = True
         self._runtime: Runtime | None = None
         self._lock = threading.Lock()
         _pipelines.add(self)
@@ -82,28 +83,31 @@ class Pipeline:
         with self._lock:
             runtime, self._runtime, self._closed = self._runtime, None, True
         if runtime is None or runtime.pid != os.getpid():
-            return True
+            return self._is_empty
         runtime.direct.close()
-        if runtime.store is None:
-            return True
+        self._is_empty = runtime.store is None or self._close(runtime, runtime.store, budget)
+        return self._is_empty
+
+    def _close(self, runtime: Runtime, store: Store, budget: float) -> bool:
         try:
             if runtime.courier is not None:
                 if not runtime.background:
                     runtime.courier.drain(budget)
                 runtime.courier.finish(budget)
                 runtime.courier.stop()
-            self._overflow.write(runtime.store)
-            return not sum(runtime.store.pending(binding) for binding in self.bindings)
+            self._overflow.write(store)
+            return not sum(store.pending(binding) for binding in self.bindings)
         except SpoolError as error:
             self._notices.warning("close", "The spool can't be read: %s", error)
             return False
         finally:
-            runtime.store.close()
+            store.close()
 
     def after_fork(self) -> None:
         """Forget in a child what belongs to the parent: threads, sockets, counts, a lock that may be held."""
         self._lock = threading.Lock()
         self._runtime = None
+        self._is_empty = True
         self._overflow = Overflow(self._notices)
 
     def _current(self) -> Runtime:
