@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.destinations import EVENT, EVENT_GZ, TOKEN, destination, send, sender
-from support.raw_server import Behaviour, RawServer, answer, delay
+from support.destinations import EVENT, TOKEN, destination, send, sender
+from support.raw_server import Behaviour, RawServer, answer
 
 from truewatch_lineage.delivery.outcome import Verdict
 from truewatch_lineage.delivery.sender import Sender, user_agent
 from truewatch_lineage.destinations.tokens import CommandToken, FileToken, StaticToken, Token
 
-MAY_FORK = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 PERCENT = "canary-7f3a9c1e55~%21%2A%27%28%29%3B%3A%40%26%3D%2B%24%2C%2F%3F%23%5B%5D"
 PATHS = {
     "dataway": "/v1/write/openlineage",
@@ -255,42 +253,6 @@ class TestFingerprint:
         _token_file(tmp_path, "there-now")
 
         assert self._of(token_source=source) != before
-
-
-@MAY_FORK
-def test_after_a_fork_the_child_uses_connections_of_its_own() -> None:
-    """Parent and child deliver at the same time over one sender, and neither reads the other's answer."""
-    with RawServer() as server, sender(server.url, connections=1) as to:
-        assert send(to).verdict is Verdict.DELIVERED
-        pid = os.fork()
-        if pid == 0:
-            before = len(list(Path("/dev/fd").iterdir()))
-            delivered = all(send(to).verdict is Verdict.DELIVERED for _ in range(20))
-            # The parent's descriptor was let go.
-            os._exit(0 if delivered and len(list(Path("/dev/fd").iterdir())) == before else 1)
-        verdicts = {send(to).verdict for _ in range(20)}
-
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-        assert verdicts == {Verdict.DELIVERED}
-        assert len(server.requests) == 41
-        assert server.connections == 2
-
-
-@MAY_FORK
-def test_a_fork_while_all_connections_are_in_use_does_not_block_the_child() -> None:
-    """The permits that lost threads hold in the child are not its own."""
-    with RawServer([delay(0.5, answer())]) as server, sender(server.url, connections=1) as to:
-        busy = threading.Thread(target=send, args=(to,))
-        busy.start()
-        server.wait_for(1)
-        pid = os.fork()
-        if pid == 0:
-            started = time.monotonic()
-            delivered = to.send(EVENT_GZ, deadline=started + 5).verdict is Verdict.DELIVERED
-            os._exit(0 if delivered and time.monotonic() - started < 0.4 else 1)
-
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-        busy.join()
 
 
 def test_a_slow_token_command_keeps_the_deadline_and_stops_nothing_for_good():

@@ -1,8 +1,7 @@
-"""Slow name resolution ends at the deadline like everything else, in a forked child too."""
+"""Slow name resolution ends at the deadline like everything else."""
 
 from __future__ import annotations
 
-import os
 import socket
 import time
 
@@ -15,7 +14,6 @@ from truewatch_lineage.delivery.outcome import Verdict
 from truewatch_lineage.delivery.resolve import Resolver
 
 NAME = "lineage.example"
-MAY_FORK = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 
 
 @pytest.fixture
@@ -47,20 +45,6 @@ def test_a_slow_name_service_costs_no_more_than_the_deadline(names) -> None:
         assert elapsed < 0.6
         assert send(to, 5).verdict is Verdict.DELIVERED
         assert names["asked"] == 1
-
-
-@MAY_FORK
-def test_a_forked_child_asks_for_itself(names) -> None:
-    """No thread survives a fork: the parent's pending question is none of the child's."""
-    names["delay"] = 0.5
-    with RawServer() as server, sender(f"http://{NAME}:{server.port}") as to:
-        assert send(to, 0.1).verdict is Verdict.RETRY
-        pid = os.fork()
-        if pid == 0:
-            names["delay"] = 0.0
-            os._exit(0 if send(to, 5).verdict is Verdict.DELIVERED else 1)
-
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
 def test_a_name_that_is_not_known_is_a_retry() -> None:
