@@ -12,8 +12,9 @@ from pathlib import Path
 from support.repository import ROOT
 
 PREAMBLE = """
-import atexit, json, os, signal, sys, threading, time, warnings
+import atexit, json, logging, os, signal, sys, threading, time, warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # 3.12 warns of forks while threads run, which is what we test
+logging.getLogger("openlineage.client.serde").setLevel(logging.ERROR)  # old releases miss numpy, aloud
 from support.events import tree
 from truewatch_lineage import TrueWatchTransport
 
