@@ -36,6 +36,7 @@ Half of the ballast: on a full disk a checkpoint may have to lengthen the databa
 """
 
 SHRINK_STEPS: Final = 16
+RESERVED_PAGES: Final = 64
 
 _databases: weakref.WeakSet[Database] = weakref.WeakSet()
 _registry = threading.Lock()
@@ -61,7 +62,7 @@ class Database:
         self._gate = FileLock(folder / "write.lock")
         self._connection: sqlite3.Connection | None = None
         self._inode = (0, 0)
-        self._synchronous_full = full
+        self._durable: bool | None = None
         self._pid = os.getpid()
         self._depth = 0
         with _registry:
@@ -83,7 +84,7 @@ class Database:
         """
         with self._entered(), self._translated(), self._gated():
             connection = self._open()
-            self._set_synchronous(connection, full=self._full and durable)
+            self._set_durable(connection, durable=durable)
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -246,7 +247,7 @@ class Database:
         self._connection = schema.connect(self.path, full=self._full, busy=self._busy)
         if _ending.is_set():  # a daemon thread that outlives our closing; see `_close_all`
             _leak(self._connection)
-        self._synchronous_full = self._full
+        self._durable = None
         self.generation += 1
         return self._connection
 
@@ -263,10 +264,12 @@ class Database:
                 fix="Let each worker load the application by itself (uWSGI: lazy-apps = true).",
             )
 
-    def _set_synchronous(self, connection: sqlite3.Connection, *, full: bool) -> None:
-        if full != self._synchronous_full:
-            schema.set_synchronous(connection, full=full)
-            self._synchronous_full = full
+    def _set_durable(self, connection: sqlite3.Connection, *, durable: bool) -> None:
+        if durable != self._durable:
+            schema.set_synchronous(connection, full=self._full and durable)
+            # What takes events away may still go where what brings them may not.
+            schema.limit_pages(connection, RESERVED_PAGES if durable else 0)
+            self._durable = durable
 
     def _checkpoint(self, connection: sqlite3.Connection, mode: str) -> None:
         # Syncs whatever the level; a reader in another process only shortens it, so its answer does not matter, and

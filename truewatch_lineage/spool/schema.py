@@ -167,6 +167,21 @@ def set_synchronous(connection: sqlite3.Connection, *, full: bool) -> None:
     connection.execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
 
 
+def limit_pages(connection: sqlite3.Connection, reserved: int) -> None:
+    """Keep the database some pages below the process's limit on file sizes, if it has one.
+
+    A page beyond it could be committed to the log, but no checkpoint could ever bring it in.
+    """
+    if sys.platform == "win32":  # pragma: no cover - no such limit there
+        return
+    import resource  # noqa: PLC0415 - not on Windows
+
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if limit != resource.RLIM_INFINITY:
+        pages = limit // int(connection.execute("PRAGMA page_size").fetchone()[0]) - reserved
+        connection.execute(f"PRAGMA max_page_count={max(pages, 1)}").fetchone()
+
+
 def shrink(connection: sqlite3.Connection) -> bool:
     """Give some pages back to the disk where most of the file is free, as after an outage; not in a transaction.
 
