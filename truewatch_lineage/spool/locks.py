@@ -26,7 +26,9 @@ FIRST_WAIT = 0.0002
 LONGEST_WAIT = 0.005
 _OPEN_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _locks: weakref.WeakSet[FileLock] = weakref.WeakSet()
-_opening = threading.Lock()  # held over a fork: a descriptor that the child does not know of would keep the lock
+# Held over a fork, since a descriptor that the child does not know of would keep the lock. Reentrant, since the garbage
+# collector may drop a database, which takes its lock, while this thread is inside.
+_opening = threading.RLock()
 
 
 class FileLock:
@@ -157,7 +159,7 @@ class FileLock:
 def abandon_after_fork() -> None:
     """In a forked child: let go of the descriptors of every lock that the parent opened."""
     global _opening  # noqa: PLW0603 - the inherited lock is held by the fork
-    _opening = threading.Lock()
+    _opening = threading.RLock()
     for lock in list(_locks):
         lock.abandon()
 
