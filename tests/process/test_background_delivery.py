@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import sqlite3
 import time
 
@@ -51,12 +53,14 @@ def test_a_killed_leader_is_replaced(tmp_path, make):
     """Whoever waits takes over though nothing in the spool has changed since the leader was killed."""
     with RawServer([hang()]) as server:
         settings = {"url": server.url, "token": TOKEN, "spool_dir": str(tmp_path / "spool")}
-        make(server.url, delivery="spool").emit(tree())
         with Nursery(settings, tmp_path) as nursery:
-            leader = nursery.courier()
+            leader, other = nursery.courier(), nursery.courier()
+            time.sleep(0.5)  # both look, and find nothing
+            os.kill(other, signal.SIGSTOP)
+            make(server.url, delivery="spool").emit(tree())
             server.wait_for(1)
-            other = nursery.courier()
-            time.sleep(0.5)
+            os.kill(other, signal.SIGCONT)
+            time.sleep(0.5)  # it finds that another leads
             assert len(server.requests) == 1
             nursery.kill(leader)
             server.wait_for(2, timeout=3)
