@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -50,10 +51,11 @@ def command(keep: bool, as_json: bool) -> None:
         try:
             receiver.start()
             figures = _rehearse(receiver, Path(folder))
-            _report(figures, receiver.url, as_json=as_json)
-            if keep:
-                output.note(f"The receiver stays up until Ctrl-C: {receiver.url}/api/events")
-                receiver.wait()
+            with suppress(KeyboardInterrupt):
+                _report(figures, receiver.url, as_json=as_json)
+                if keep:
+                    output.note(f"The receiver stays up until Ctrl-C: {receiver.url}/api/events")
+                    receiver.wait()
         finally:
             receiver.stop()
     click.get_current_context().exit(0 if figures.is_good else 1)

@@ -133,10 +133,9 @@ class LocalReceiver:
         self._end(signal.SIGTERM)
 
     def wait(self) -> None:
-        """Wait until it ends, or Ctrl-C."""
+        """Wait until it ends."""
         if self._process is not None:
-            with suppress(KeyboardInterrupt):
-                self._process.wait()
+            self._process.wait()
 
     def arrived(self) -> Iterator[dict[str, Any]]:
         """Yield what it has, in the order of arrival: ``{"event_id", "seq", "duplicates", …}``."""

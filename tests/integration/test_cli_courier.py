@@ -1,0 +1,147 @@
+"""``courier``: delivers what others leave, says how it goes, and stops in time."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import re
+import signal
+import subprocess
+import time
+
+from support.cli import CHILD, child_environment, ndjson, run
+from support.events import tree
+
+
+@contextlib.contextmanager
+def _courier(env, *args):
+    """Run a courier until the end of the block; its stderr is read line by line."""
+    with subprocess.Popen(
+        [*CHILD, "courier", *args], env=child_environment(env), stderr=subprocess.PIPE, text=True
+    ) as child:
+        try:
+            yield child
+        finally:
+            child.kill()
+
+
+def _line(child, pattern):
+    """Read its log up to the line that holds a pattern."""
+    for line in child.stderr:
+        if found := re.search(pattern, line):
+            return found
+    raise AssertionError(f"the courier never said {pattern}")
+
+
+def _get(port, path, host=None):
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+        connection.request("GET", path, headers={"Host": host} if host else {})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+
+def test_it_delivers_what_others_leave(receiver, env, tmp_path) -> None:
+    """An event is gone moments after another process has committed it."""
+    with _courier(env) as child:
+        _line(child, "Delivering from")
+        assert run("send", "--no-wait", ndjson(tmp_path / "e.ndjson", tree()), env=env).code in (0, 75)
+        receiver.wait_for_events(1, timeout=5)
+
+
+def test_send_that_leaves_delivery_to_a_courier_waits_for_it(receiver, env, tmp_path) -> None:
+    """``delivery: spool`` needs no token."""
+    without_token = {"url": env["url"], "spool_dir": env["spool_dir"], "delivery": "spool"}
+    with _courier(env) as child:
+        _line(child, "Delivering from")
+
+        assert run("send", ndjson(tmp_path / "e.ndjson", tree()), env=without_token).code == 0
+
+
+def test_ctrl_c_ends_it(env) -> None:
+    """At once where nothing is under way, with exit code 0."""
+    with _courier(env) as child:
+        _line(child, "Delivering from")
+        child.send_signal(signal.SIGINT)
+
+        assert child.wait(3) == 0
+
+
+def test_it_stops_within_five_seconds(receiver, env, tmp_path) -> None:
+    """Even while the receiver lets it wait; the event is kept."""
+    receiver.faults([{"status": 200, "delay": 20, "times": 9}])
+    run("send", "--no-wait", ndjson(tmp_path / "e.ndjson", tree()), env=env)
+    with _courier(env) as child:
+        _line(child, "Delivering from")
+        while not receiver.stats()["connections"]["now"]:
+            time.sleep(0.02)
+        started = time.monotonic()
+        child.send_signal(signal.SIGTERM)
+
+        assert child.wait(10) == 0
+        assert time.monotonic() - started < 5
+    assert run("spool", "status", "--json", env=env).json["pending"] == 1
+
+
+def test_it_serves_metrics_and_health(env, tmp_path) -> None:
+    """To this machine alone: a page that rebinds its own name to loopback is refused."""
+    run("send", ndjson(tmp_path / "e.ndjson", tree()), env=env)
+    with _courier(env, "--metrics-port", "0") as child:
+        port = int(_line(child, r"Metrics at http://127\.0\.0\.1:(\d+)/metrics")[1])
+        _line(child, "Delivering from")
+
+        status, text = _get(port, "/metrics")
+        assert status == 200
+        assert "truewatch_lineage_delivered_total 1" in text
+        assert 'truewatch_lineage_destination_state{destination="default",state="ready"} 1' in text
+        assert _get(port, "/healthz") == (200, "ok\n")
+        assert _get(port, "/other")[0] == 404
+        assert _get(port, "/metrics", host="evil.example")[0] == 421
+        assert _get(port, "/metrics", host=f"localhost:{port}")[0] == 200
+
+
+def test_a_scraper_that_says_nothing_keeps_nobody_out(env) -> None:
+    """Connections are few and end by themselves."""
+    with _courier(env, "--metrics-port", "0") as child:
+        port = int(_line(child, r"Metrics at http://127\.0\.0\.1:(\d+)/metrics")[1])
+        silent = [http.client.HTTPConnection("127.0.0.1", port) for _ in range(4)]
+        for connection in silent:
+            connection.connect()
+
+        assert _get(port, "/healthz")[0] == 200
+        for connection in silent:
+            connection.close()
+
+
+def test_it_logs_where_a_destination_stops_and_comes_back(receiver, env, tmp_path) -> None:
+    """With the reason and the time of the next try, on stderr."""
+    receiver.faults([{"status": 503, "times": 1}])
+    run("send", "--no-wait", ndjson(tmp_path / "e.ndjson", tree()), env=env)
+    with _courier(env) as child:
+        assert _line(child, "waits, retry at 20.*answered 503")
+        assert _line(child, "is delivered again")
+
+
+def test_it_refuses_to_start_without_a_usable_spool(env, tmp_path) -> None:
+    """A file in the folder's place: exit code 2 and the fix."""
+    (tmp_path / "file").write_text("")
+
+    ran = run("courier", env=env | {"spool_dir": tmp_path / "file"})
+
+    assert ran.code == 2
+    assert "Set spool_dir to a folder of your own" in ran.err
+
+
+def test_it_refuses_to_start_without_a_token_whatever_delivery_says(env) -> None:
+    """A courier is who delivers."""
+    env.pop("token")
+
+    ran = run("courier", env=env | {"delivery": "spool"})
+
+    assert (ran.code, "needs a token" in ran.err) == (2, True)
+
+
+def test_a_metrics_port_that_is_taken_is_told(receiver, env) -> None:
+    """Before anything is delivered."""
+    ran = run("courier", "--metrics-port", receiver.port, env=env)
+
+    assert (ran.code, f"Port {receiver.port} of 127.0.0.1 can't be used" in ran.err) == (2, True)
