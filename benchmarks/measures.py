@@ -1,7 +1,7 @@
 """What is measured of one client, in a process of its own: ``python benchmarks/measures.py MEASURE CLIENT URL …``.
 
-Prints one JSON object. Clients: ``power`` and ``process`` are ours with that durability; ``http`` and ``async_http`` are
-upstream's, with gzip like ours.
+Prints one JSON object. Clients: ``power`` and ``process`` are ours with that durability; ``http`` and ``async_http``
+are upstream's, with gzip like ours.
 """
 
 from __future__ import annotations

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import sqlite3
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from importlib import metadata
@@ -56,9 +58,12 @@ def one_round(samples: Samples) -> None:
 
 
 def added_import_seconds() -> float:
-    """Return what importing our transport adds to importing the OpenLineage client."""
+    """Return what importing our transport adds to importing the OpenLineage client, byte code at hand."""
     command = [sys.executable, "-c", IMPORTS.format("truewatch_lineage.transport")]
-    return statistics.median(float(subprocess.check_output(command)) for _ in range(7))
+    with tempfile.TemporaryDirectory() as folder:
+        environ = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
+        environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        return statistics.median([float(subprocess.check_output(command, env=environ)) for _ in range(8)][1:])
 
 
 def ratio(samples: Samples, over: tuple[str, ...], under: tuple[str, ...]) -> list[float]:
