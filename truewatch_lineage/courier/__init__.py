@@ -7,6 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from truewatch_lineage.config import DestinationSettings
 from truewatch_lineage.courier import inline
@@ -18,6 +19,9 @@ from truewatch_lineage.spool import Binding, Store
 log = logging.getLogger(__name__)
 
 __all__ = ["Courier", "binding_of"]
+
+SETTLING_SECONDS: Final = 0.2
+"""How long after a deadline the attempts that it has cut may take to be noted in the spool."""
 
 
 class Courier:
@@ -109,9 +113,9 @@ class Courier:
 
     def _each(self, bindings: Iterable[Binding], deadline: float, action: Callable[[Leader], None]) -> None:
         """Run an action for several destinations at once, so that a slow one does not spend another's budget."""
-        first, *others = [self._leaders[binding] for binding in bindings]
+        leaders = [self._leaders[binding] for binding in bindings]
+        mine, others = leaders[:1], leaders[1:]
         threads = [threading.Thread(target=_guarded, args=(action, leader), daemon=True) for leader in others]
-        mine = [first]
         for thread, leader in zip(threads, others, strict=True):
             try:
                 thread.start()
@@ -120,7 +124,7 @@ class Courier:
         for leader in mine:
             _guarded(action, leader)
         for thread in (thread for thread in threads if thread.ident is not None):
-            thread.join(max(0.0, deadline - time.monotonic()) + 0.1)
+            thread.join(max(0.0, deadline - time.monotonic()) + SETTLING_SECONDS)
 
 
 def _guarded(action: Callable[[Leader], None], leader: Leader) -> None:
