@@ -14,7 +14,7 @@ from support.mounts import can_mount, make_read_only, small_disk
 from support.scripts import run_script
 from support.spool_audit import audit
 
-from truewatch_lineage.errors import SpoolFullError, SpoolUnusableError
+from truewatch_lineage.errors import SpoolError, SpoolFullError, SpoolUnusableError
 from truewatch_lineage.protocol import MIB
 from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store
 
@@ -233,3 +233,31 @@ def test_symlinks_are_refused(tmp_path, name, exists):
     assert target.exists() == exists
     assert not exists or name == "spool" or target.read_bytes() == b"precious"
     assert not exists or name != "spool" or not list(Path(target).iterdir())
+
+
+@pytest.mark.parametrize("disk", DISKS)
+def test_a_rescue_on_a_full_disk(tmp_path, disk):
+    """A damaged spool that there is no room to save stays as it is, and is saved once there is room."""
+    with small_disk(tmp_path / "disk", 40) as point:
+        store = Store(point / "spool", durability="process", max_bytes=1024 * MIB)
+        accepted = [store.put([entry(number, 20_000)])[0] for number in range(400)]
+        store.database.checkpoint()
+        store.close()
+        path = store.database.path
+        data = path.read_bytes()
+        leaves = [at for at in range(4096, len(data), 4096) if data[at] == 13]
+        with path.open("r+b") as file:
+            file.seek(leaves[3])
+            file.write(os.urandom(4096))
+        fill_up(point / "others")
+        for _ in range(2):
+            with pytest.raises(SpoolError):
+                drain(store)
+        assert not list(store.folder.glob("*.corrupt-*"))
+        (point / "others").unlink()
+        drain(store)
+        found = audit(store)
+        assert not found.faults
+        assert found.known == set(accepted)
+        assert len(found.delivered) > 380
+        store.close()

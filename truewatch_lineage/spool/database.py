@@ -37,6 +37,7 @@ Half of the ballast: on a full disk a checkpoint may have to lengthen the databa
 
 SHRINK_STEPS: Final = 16
 RESERVED_PAGES: Final = 64
+LARGEST_PAGE: Final = 65_536
 
 _databases: weakref.WeakSet[Database] = weakref.WeakSet()
 _registry = threading.Lock()
@@ -254,7 +255,7 @@ class Database:
     def _give_page(self) -> None:
         """Give a database that was cut to nothing one page, since SQLite deletes an empty one's log, events and all."""
         if not self.path.stat().st_size and self.wal_bytes():
-            os.truncate(self.path, 1)
+            os.truncate(self.path, LARGEST_PAGE)
 
     def _check_inherited(self) -> None:
         if self._inode in _inherited:

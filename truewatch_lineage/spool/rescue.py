@@ -146,15 +146,23 @@ def _build(path: Path, busy: float) -> int:
 def _salvage(path: Path, new: sqlite3.Connection) -> int:
     """Copy the rows that can be read; returns how many waiting events came over."""
     new.execute("BEGIN IMMEDIATE")
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as old:
-        known = {name for (name,) in old.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    with contextlib.closing(sqlite3.connect(path)) as old:
+        known = _read(old, "SELECT name FROM sqlite_master WHERE type = 'table'")
         for table in SALVAGED:
-            if table in known:
+            if (table,) in known:
                 _copy(old, new, table)
         _copy_bindings(old, new)
+        _copy_from_indices(old, new)
     _mend(new)
     new.execute("COMMIT")
     return int(new.execute("SELECT count(*) FROM event WHERE state = 0").fetchone()[0])
+
+
+def _read(old: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:
+    """Return what a query finds, or nothing where it meets a damaged page."""
+    with contextlib.suppress(sqlite3.Error):
+        return old.execute(query).fetchall()
+    return []
 
 
 def _copy(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> None:
@@ -166,8 +174,19 @@ def _copy(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> None:
 
 def _copy_bindings(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
     """Read the destinations from their index too: their table is one page, and without it no event has an address."""
-    found = old.execute("SELECT id, name, kind, url FROM destination ORDER BY name, kind, url").fetchall()
+    found = _read(old, "SELECT id, name, kind, url FROM destination ORDER BY name, kind, url")
     new.executemany("INSERT OR IGNORE INTO destination (id, name, kind, url) VALUES (?, ?, ?, ?)", found)
+
+
+def _copy_from_indices(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
+    """Put pending events together again whose own page is damaged: place and body are in two indices as well."""
+    found = _read(old, "SELECT id, destination_id, lane FROM event INDEXED BY event_lane WHERE state = 0")
+    bodies = dict(_read(old, "SELECT id, body_id FROM event INDEXED BY event_body WHERE body_id IS NOT NULL"))
+    new.executemany(
+        "INSERT OR IGNORE INTO event (id, destination_id, lane, body_id, state, head, bytes, created) "
+        "SELECT ?, ?, ?, id, 0, 0, length(data), ? FROM body WHERE id = ?",
+        [(event, destination, lane, time.time(), bodies.get(event)) for event, destination, lane in found],
+    )
 
 
 def _rows(old: sqlite3.Connection, table: str) -> Iterator[tuple[list[str], tuple[Any, ...]]]:
