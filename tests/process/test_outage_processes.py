@@ -55,7 +55,7 @@ def test_100_processes_make_a_handful_of_requests(tmp_path, capsys, kind, outage
             slowest = nursery.slowest()
         requests = max(len(server.requests), server.connections)
         show(capsys, f"{PROCESSES} {kind}s, {outage}: {requests} requests, slowest emit {slowest:.2f} s")
-        assert slowest < BUDGET + 0.5
+        assert slowest < BUDGET + 1
         assert 1 <= requests <= HANDFUL
 
         tried = len(server.requests)
