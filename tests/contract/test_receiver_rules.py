@@ -113,7 +113,7 @@ def test_the_answer_names_the_event(receiver, path):
 UNSERVED = [
     ("GET", DATAWAY, 405, "methodNotAllowed"),
     ("PUT", PORTAL, 405, "methodNotAllowed"),
-    ("POST", "/", 404, "unknownPath"),
+    ("POST", "/", 405, "methodNotAllowed"),
     ("POST", f"{DATAWAY}/", 404, "unknownPath"),
     ("POST", f"{OPENLINEAGE}/batch", 404, "unknownPath"),
     ("POST", "/v1/write/openlineage/batch", 404, "unknownPath"),

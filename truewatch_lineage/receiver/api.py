@@ -1,78 +1,146 @@
-"""The API that tests and people look through."""
+"""The API that tests, people and the page look through; `endpoints` is its table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime, timezone
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from truewatch_lineage.receiver import graph, nodes, queries, run_queries
 from truewatch_lineage.receiver.answers import Refusal
+from truewatch_lineage.receiver.details import details
+from truewatch_lineage.receiver.endpoints import ENDPOINTS, Endpoint
 from truewatch_lineage.receiver.faults import FaultScript, parse_script
+from truewatch_lineage.receiver.graph_api import answer
+from truewatch_lineage.receiver.live import Live
+from truewatch_lineage.receiver.openapi import describe
+from truewatch_lineage.receiver.params import filters, read_params
 from truewatch_lineage.receiver.stats import Stats
 from truewatch_lineage.receiver.store import Store
 
-DEFAULT_LIMIT = 100
-MAX_LIMIT = 1000
 MAX_SCRIPT_BYTES = 1024 * 1024
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
+Values = dict[str, Any]
+
 
 class Api:
-    """The endpoints under ``/api``, ``/healthz`` and ``/metrics``.
+    """The endpoints under ``/api``, ``/healthz``, ``/metrics`` and ``/openapi.json``.
+
+    A handler takes the request and the values of its parameters, and returns a response, or what becomes one as JSON.
 
     Args:
         store: The events.
         faults: The script of misbehaviour.
         stats: The counters.
+        live: The live updates.
     """
 
-    def __init__(self, store: Store, faults: FaultScript, stats: Stats) -> None:
+    def __init__(self, store: Store, faults: FaultScript, stats: Stats, live: Live) -> None:
         self._store = store
         self._faults = faults
         self._stats = stats
+        self._live = live
 
     def routes(self) -> list[Route]:
         """Return the routes."""
         return [
-            Route("/api/events", self.events, methods=["GET"]),
-            Route("/api/events", self.clear_events, methods=["DELETE"]),
-            Route("/api/events/{event_id}", self.event, methods=["GET"]),
-            Route("/api/faults", self.set_faults, methods=["POST"]),
-            Route("/api/faults", self.clear_faults, methods=["DELETE"]),
-            Route("/api/stats", self.stats, methods=["GET"]),
-            Route("/metrics", self.metrics, methods=["GET"]),
-            Route("/healthz", self.healthz, methods=["GET"]),
+            Route(endpoint.path, _handler(endpoint, getattr(self, endpoint.name)), methods=[endpoint.method])
+            for endpoint in ENDPOINTS
         ]
 
-    async def events(self, request: Request) -> Response:
-        """``?run_id=&job_namespace=&job_name=&destination=&limit=&after=`` → ``{"events": […], "next": seq or null}``.
+    async def events(self, _request: Request, values: Values) -> object:
+        """``{"events": […], "next"}``, in the order of arrival; see `queries.events`."""
+        found, following = await self._store.read(
+            queries.events,
+            filters(values, queries.EVENT_FILTERS),
+            after=values["after"],
+            limit=values["limit"],
+            order=values["order"],
+            summary=values["fields"] == "summary",
+        )
+        return {"events": found, "next": following}
 
-        In the order of arrival; ``next`` is the ``after`` of the following page.
-        """
-        limit = _number(request, "limit", DEFAULT_LIMIT, MAX_LIMIT)
-        rows = await self._store.page(dict(request.query_params), after=_number(request, "after", 0), limit=limit + 1)
-        more = len(rows) > limit or (rows and await self._more(request, rows[-1]["seq"]))
-        shown = rows[:limit]
-        return _json({"events": [_row(row) for row in shown], "next": shown[-1]["seq"] if more else None})
-
-    async def event(self, request: Request) -> Response:
-        """Return one event with every arrival of it: ``{"event_id", …, "event", "arrivals": […]}``; 404 if unknown."""
-        rows = await self._store.page({"event_id": request.path_params["event_id"]}, after=0, limit=MAX_LIMIT)
-        if not rows:
+    async def event(self, request: Request, _values: Values) -> object:
+        """One event with its arrivals and records; 404 if unknown."""
+        found = await self._store.read(queries.event, request.path_params["event_id"])
+        if found is None:
             raise Refusal(404, "unknownEvent", "No event has this event_id.")
-        return _json({**_event(rows[0]), "arrivals": [_arrival(row) for row in rows]})
+        return found
 
-    async def clear_events(self, _request: Request) -> Response:
+    async def clear_events(self, _request: Request, _values: Values) -> object:
         """Forget every event; the counters of requests stay."""
         await self._store.clear()
-        return _json({"status": "ok"})
+        self._live.cleared()
+        return {"status": "ok"}
 
-    async def set_faults(self, request: Request) -> Response:
+    async def records(self, _request: Request, values: Values) -> object:
+        """``{"records": […], "next"}``; see `queries.records`."""
+        found, following = await self._store.read(
+            queries.records,
+            filters(values, queries.RECORD_FILTERS),
+            source=values["source"],
+            record_type=values["lineage_record_type"],
+            after=values["after"],
+            limit=values["limit"],
+            order=values["order"],
+        )
+        return {"records": found, "next": following}
+
+    async def graph(self, _request: Request, values: Values) -> object:
+        """``{"nodes": […], "edges": […], …}``; see `graph_api.answer`."""
+        question = graph.Question(
+            values["depth"], values["direction"], values["granularity"], values["limit"], values["expand"]
+        )
+        return await self._store.read(answer, values["node"], question, layout=values["layout"])
+
+    async def node(self, _request: Request, values: Values) -> object:
+        """One node with its columns, runs, events and facets; 404 if unknown."""
+        if values["node"] is None:
+            raise Refusal(400, "invalidParameter", "node is required.")
+        row = await self._store.read(nodes.resolve, values["node"])
+        if row is None:
+            raise Refusal(404, "unknownNode", "No job, dataset or column has this id.")
+        return await self._store.read(details, row)
+
+    async def search(self, _request: Request, values: Values) -> object:
+        """``{"results": […], "truncated"}``; see `nodes.search`."""
+        found, truncated = await self._store.read(nodes.search, values["q"].strip(), values["limit"])
+        return {"results": found, "truncated": truncated}
+
+    async def runs(self, _request: Request, values: Values) -> object:
+        """``{"runs": […], "next"}``; see `run_queries.runs`."""
+        found, following = await self._store.read(
+            run_queries.runs,
+            filters(values, tuple(run_queries.FILTERS)),
+            only_open=values["open"],
+            after=values["after"] or 0,
+            limit=values["limit"],
+        )
+        return {"runs": found, "next": following}
+
+    async def open(self, _request: Request, values: Values) -> object:
+        """``{"runs", "datasets", "runs_total", "datasets_total"}``: what is not whole, each with the reason."""
+        runs, runs_total = await self._store.read(run_queries.open_runs, values["limit"])
+        datasets, datasets_total = await self._store.read(nodes.without_columns, values["limit"])
+        return {"runs": runs, "datasets": datasets, "runs_total": runs_total, "datasets_total": datasets_total}
+
+    async def live(self, _request: Request, _values: Values) -> object:
+        """Server-sent events; see `live`."""
+        self._live.check()
+        seq = await self._store.read(queries.last_seq)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(self._live.stream(seq), headers=headers, media_type="text/event-stream")
+
+    async def faults(self, _request: Request, _values: Values) -> object:
+        """``{"status", "steps"}``: what is left of the script."""
+        return {"status": "ok", "steps": self._faults.left}
+
+    async def set_faults(self, request: Request, _values: Values) -> object:
         """Replace the script of misbehaviour; see ``faults.py``."""
         body = bytearray()
         async for piece in request.stream():
@@ -81,63 +149,39 @@ class Api:
                 raise Refusal(413, "scriptTooLarge", f"A script has at most {MAX_SCRIPT_BYTES} bytes.")
         steps = parse_script(bytes(body))
         self._faults.replace(steps)
-        return _json({"status": "ok", "steps": len(steps)})
+        return {"status": "ok", "steps": len(steps)}
 
-    async def clear_faults(self, _request: Request) -> Response:
+    async def clear_faults(self, _request: Request, _values: Values) -> object:
         """Behave again."""
         self._faults.replace([])
-        return _json({"status": "ok"})
+        return {"status": "ok"}
 
-    async def stats(self, _request: Request) -> Response:
+    async def stats(self, _request: Request, _values: Values) -> object:
         """Return the counters; see ``Stats.as_json``."""
-        return _json(self._stats.as_json(*await self._store.counts()))
+        keep = {"keep_days": self._store.keep.days, "keep_bytes": self._store.keep.size}
+        return self._stats.as_json({**await self._store.read(queries.stats), **keep})
 
-    async def metrics(self, _request: Request) -> Response:
+    async def metrics(self, _request: Request, _values: Values) -> object:
         """Return the counters for Prometheus."""
-        text = self._stats.as_text(*await self._store.counts())
+        text = self._stats.as_text(await self._store.read(queries.stats))
         return PlainTextResponse(text, headers={"Content-Type": PROMETHEUS})
 
-    async def healthz(self, _request: Request) -> Response:
+    async def healthz(self, _request: Request, _values: Values) -> object:
         """Tell that the receiver runs."""
-        return _json({"status": "ok"})
+        return {"status": "ok"}
 
-    async def _more(self, request: Request, seq: int) -> bool:
-        # A page can end early by its bytes, so only a look past it tells whether it was the last.
-        return bool(await self._store.page(dict(request.query_params), after=seq, limit=1))
-
-
-def _json(body: object) -> Response:
-    return Response(orjson.dumps(body), media_type="application/json")
+    async def openapi(self, _request: Request, _values: Values) -> object:
+        """Describe the API in OpenAPI 3.1."""
+        return describe()
 
 
-def _row(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**_event(row), **_arrival(row)}
+def _handler(
+    endpoint: Endpoint, handle: Callable[[Request, Values], Awaitable[object]]
+) -> Callable[[Request], Awaitable[Response]]:
+    async def answering(request: Request) -> Response:
+        result = await handle(request, read_params(endpoint.params, request.query_params))
+        if isinstance(result, Response):
+            return result
+        return Response(orjson.dumps(result), media_type="application/json")
 
-
-def _event(row: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("event_id", "kind", "event_type", "event_time", "run_id", "job_namespace", "job_name", "size")
-    return {**{name: row[name] for name in names}, "event": orjson.Fragment(row["body"])}
-
-
-def _arrival(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "seq": row["seq"],
-        "destination": row["destination"],
-        "arrived_at": _iso(row["arrived_at"]),
-        "last_at": _iso(row["last_at"]),
-        "duplicates": row["copies"] - 1,
-        "warnings": orjson.Fragment(row["warnings"]),
-    }
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat().replace("+00:00", "Z")
-
-
-def _number(request: Request, name: str, default: int, most: int = 2**53) -> int:
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdigit() and len(text) < len(str(2**53)) and int(text) <= most):
-        raise Refusal(400, "invalidParameter", f"{name}: a whole number up to {most}.")
-    return int(text)
+    return answering

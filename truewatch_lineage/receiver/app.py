@@ -1,9 +1,10 @@
-"""The receiver's application, wired: the destinations' intake, the API, and what stands before both."""
+"""The receiver's application, wired: the destinations' intake, the API, the page, and what stands before them."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -12,12 +13,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from truewatch_lineage.receiver import pages
 from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.api import Api
 from truewatch_lineage.receiver.auth import Gate
 from truewatch_lineage.receiver.faults import FaultScript
 from truewatch_lineage.receiver.guards import NAMESPACE, AccessLog, Doorkeeper
 from truewatch_lineage.receiver.intake import Intake
+from truewatch_lineage.receiver.live import Live
 from truewatch_lineage.receiver.rules import ALL_RULES
 from truewatch_lineage.receiver.stats import Stats
 from truewatch_lineage.receiver.store import Store
@@ -25,29 +28,44 @@ from truewatch_lineage.receiver.store import Store
 _CODES = {404: "unknownPath", 405: "methodNotAllowed"}
 
 
-def build_app(store: Store, gate: Gate, *, strict: bool, loopback: bool) -> ASGIApp:
+def build_app(
+    store: Store,
+    gate: Gate,
+    live: Live,
+    *,
+    strict: bool = False,
+    loopback: bool = True,
+    tee: Callable[[bytes], None] | None = None,
+) -> ASGIApp:
     """Wire the receiver.
 
     Args:
         store: Where events are kept.
         gate: The tokens.
+        live: The live updates.
         strict: Whether formats that real events break are errors.
         loopback: Whether it is bound to loopback.
+        tee: Is given the bytes of each accepted event, in a thread of its own.
 
     Returns:
         An ASGI application, to be served with ``ReceiverProtocol``.
     """
     stats, faults = Stats(), FaultScript()
-    intake = [
-        Route(rules.path, Intake(rules, gate, store, faults, strict=strict), methods=["POST"]) for rules in ALL_RULES
-    ]
+    store.listeners.append(live.committed)
+    intake = {rules.path: Intake(rules, gate, store, faults, strict=strict, tee=tee) for rules in ALL_RULES}
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[dict[str, object]]:
+        sweeping = asyncio.create_task(store.keep_sweeping())
         yield {"stats": stats}
+        sweeping.cancel()
 
     app = Starlette(
-        routes=[*intake, *Api(store, faults, stats).routes()],
+        routes=[
+            *(Route(path, endpoint, methods=["POST"]) for path, endpoint in intake.items()),
+            *Api(store, faults, stats, live).routes(),
+            *pages.routes(),
+        ],
         lifespan=lifespan,
         exception_handlers={HTTPException: _http_error, Refusal: _refused},
     )

@@ -7,9 +7,8 @@ specification 2-0-2.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Literal
 
 import orjson
@@ -17,10 +16,11 @@ import orjson
 from truewatch_lineage import protocol
 from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.rules import Rules
+from truewatch_lineage.receiver.times import ISO_8601, seconds
 
 Kind = Literal["RunEvent", "JobEvent", "DatasetEvent"]
 
-_TIME = re.compile(r"(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d)?)(?:[.,]\d+)?(Z|z|[+-]\d\d(?::?\d\d)?)?", re.ASCII)
+
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+", re.ASCII)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _IDENTITY: dict[Kind, tuple[str, ...]] = {
@@ -63,7 +63,7 @@ def parse(body: bytes) -> dict[str, Any]:
     return tree
 
 
-def kind_of(tree: dict[str, Any]) -> Kind | None:
+def kind_of(tree: Mapping[str, Any]) -> Kind | None:
     """Tell an event's type; T: "identifies the type from the top-level run, job, and dataset objects"."""
     run, job, dataset = (isinstance(tree.get(name), dict) for name in ("run", "job", "dataset"))
     if job:
@@ -133,19 +133,11 @@ def _formats(tree: dict[str, Any], rules: Rules) -> Iterator[Finding]:
 def _event_time(value: object, rules: Rules) -> Iterator[Finding]:
     if not isinstance(value, str) or not value:
         return
-    match = _TIME.fullmatch(value)
-    if match is None or not _is_date(match[1]):
+    match = ISO_8601.fullmatch(value)
+    if match is None or seconds(value) is None:
         yield Finding("$.eventTime", "is no ISO 8601 timestamp such as 2026-08-03T19:40:00.000Z")
-    elif match[2] is None:
+    elif match[3] is None:
         yield Finding("$.eventTime", "has no time zone offset such as Z or +02:00", error=rules.needs_offset)
-
-
-def _is_date(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text.upper())
-    except ValueError:
-        return False
-    return True
 
 
 def _event_type(tree: dict[str, Any], rules: Rules) -> Iterator[Finding]:

@@ -72,6 +72,11 @@ class FaultScript:
         self._steps: list[Fault] = []
         self._served = 0
 
+    @property
+    def left(self) -> int:
+        """How many steps are left."""
+        return len(self._steps)
+
     def replace(self, steps: list[Fault]) -> None:
         """Put a new script in place of what is left of the old one."""
         self._steps = steps

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.auth import Gate, header
+from truewatch_lineage.receiver.endpoints import KNOWN_PATHS
 from truewatch_lineage.receiver.rules import ALL_RULES, EVERYWHERE
 from truewatch_lineage.receiver.stats import Stats
 
@@ -18,7 +19,8 @@ ACCESS = logging.getLogger("truewatch_lineage.receiver.access")
 NAMESPACE = "receiver"
 
 _INTAKE = {rules.path for rules in ALL_RULES}
-_KNOWN = {*_INTAKE, "/api/events", "/api/faults", "/api/stats", "/metrics", "/healthz"}
+_KNOWN = {*_INTAKE, *KNOWN_PATHS, "/"}
+_EVENT_PATH = "/api/events/"
 _OTHER = "other"
 
 
@@ -120,4 +122,6 @@ class AccessLog:
 
 def _label(path: str) -> str:
     # An unknown path is not repeated: it may hold anything, a token too.
-    return path if path in _KNOWN else "/api/events/…" if path.startswith("/api/events/") else _OTHER
+    if path in _KNOWN:
+        return path
+    return "/api/events/{event_id}" if path.startswith(_EVENT_PATH) else _OTHER

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
+import contextlib
 import sqlite3
 import time
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 from starlette.types import Receive, Scope, Send
 
 from truewatch_lineage.receiver.answers import Answer, ClientGoneError, Refusal
-from truewatch_lineage.receiver.auth import Gate
-from truewatch_lineage.receiver.checks import Finding, check, kind_of, parse
+from truewatch_lineage.receiver.arrival import Arrival, Refused
+from truewatch_lineage.receiver.auth import Gate, header
+from truewatch_lineage.receiver.checks import Finding, check, parse
 from truewatch_lineage.receiver.connection import connection_of
 from truewatch_lineage.receiver.faults import Fault, FaultScript
+from truewatch_lineage.receiver.ids import event_id
 from truewatch_lineage.receiver.limits import read_body
-from truewatch_lineage.receiver.redact import redact
 from truewatch_lineage.receiver.rules import PORTAL, Rules
-from truewatch_lineage.receiver.store import Arrival, Store
+from truewatch_lineage.receiver.store import Store
+from truewatch_lineage.receiver.verdict import upserted
 
+BAD_REQUEST, UNAUTHORIZED = 400, 401
 _SHOWN_FINDINGS = 5
 
 
@@ -32,14 +37,25 @@ class Intake:
         store: Where accepted events go.
         faults: The script of misbehaviour, shared by all destinations.
         strict: Whether advice counts as a condition.
+        tee: Is given the bytes of each accepted event, in a thread.
     """
 
-    def __init__(self, rules: Rules, gate: Gate, store: Store, faults: FaultScript, *, strict: bool) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        gate: Gate,
+        store: Store,
+        faults: FaultScript,
+        *,
+        strict: bool,
+        tee: Callable[[bytes], None] | None,
+    ) -> None:
         self._rules = rules
         self._gate = gate
         self._store = store
         self._faults = faults
         self._strict = strict
+        self._tee = tee
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one POST."""
@@ -58,6 +74,8 @@ class Intake:
             self._gate.check(scope, self._rules.credentials)
             return await read_body(scope, receive, self._rules)
         except Refusal as refusal:
+            if refusal.status != UNAUTHORIZED:
+                await self._note(refusal, None, _declared(scope))
             return refusal.answer(self._rules.name)
 
     async def _settle(self, scope: Scope, body: bytes | Answer) -> Answer:
@@ -66,19 +84,29 @@ class Intake:
         try:
             return await self._accept(scope, body)
         except Refusal as refusal:
+            if refusal.status == BAD_REQUEST:
+                await self._note(refusal, event_id(body), len(body))
             return refusal.answer(self._rules.name)
 
     async def _accept(self, scope: Scope, body: bytes) -> Answer:
         tree = parse(body)
         findings = check(tree, self._rules, strict=self._strict)
         _refuse_errors(findings)
-        arrival = _arrival(self._rules, body, redact(body, self._gate.secrets(scope)), tree, findings)
+        arrival = Arrival.of(self._rules.name, body, tree, findings, self._gate.secrets(scope))
         try:
             await self._store.add(arrival)
         except sqlite3.Error as error:
             message = f"The receiver could not store the event: {error}."
             raise Refusal(503, "storeFailed", message, {"Retry-After": "1"}) from error
+        if self._tee is not None:
+            await asyncio.get_running_loop().run_in_executor(None, self._tee, body)
         return self._success(arrival, tree)
+
+    async def _note(self, refusal: Refusal, payload_hash: str | None, size: int | None) -> None:
+        reason = f"{self._rules.name}.{refusal.code}"
+        # The sender gets its refusal in any case; the audit record is for whoever looks.
+        with contextlib.suppress(sqlite3.Error):
+            await self._store.add(Refused(self._rules.name, reason, time.time(), payload_hash, size))
 
     def _success(self, arrival: Arrival, tree: dict[str, Any]) -> Answer:
         if self._rules is PORTAL:
@@ -108,22 +136,8 @@ class Intake:
             await answer.send(send)
 
 
-def upserted(tree: dict[str, Any]) -> tuple[int, int]:
-    """Count the distinct nodes (the job and its datasets) and edges of an event, as Portal's answer does.
-
-    Args:
-        tree: An event that passed the checks of Portal's rules.
-
-    Returns:
-        ``nodesUpserted`` and ``edgesUpserted``.
-    """
-    sides = {side: _datasets(tree, side) for side in ("inputs", "outputs")}
-    datasets = sides["inputs"] | sides["outputs"]
-    return 1 + len(datasets), sum(len(found) for found in sides.values())
-
-
-def _datasets(tree: dict[str, Any], side: str) -> set[tuple[Any, Any]]:
-    return {(item.get("namespace"), item.get("name")) for item in tree.get(side) or []}
+def _declared(scope: Scope) -> int | None:
+    return int(header(scope, b"content-length") or 0) or None
 
 
 def _refuse_errors(findings: list[Finding]) -> None:
@@ -132,28 +146,3 @@ def _refuse_errors(findings: list[Finding]) -> None:
         shown = "; ".join(f"{error.path}: {error.message}" for error in errors[:_SHOWN_FINDINGS])
         more = f"; and {len(errors) - _SHOWN_FINDINGS} more" if len(errors) > _SHOWN_FINDINGS else ""
         raise Refusal(400, errors[0].code, f"{shown}{more}.")
-
-
-def _arrival(rules: Rules, body: bytes, kept: bytes, tree: dict[str, Any], findings: list[Finding]) -> Arrival:
-    # The columns come from what is kept, so that they hold no secret either.
-    shown = tree if kept is body else parse(kept)
-    job = shown.get("job") or {}
-    run = shown.get("run") or {}
-    return Arrival(
-        event_id=hashlib.sha256(body).hexdigest(),
-        destination=rules.name,
-        arrived_at=time.time(),
-        warnings=orjson.dumps([{"path": item.path, "message": item.message} for item in findings]).decode(),
-        kind=str(kind_of(shown)),
-        event_type=_text(shown.get("eventType")),
-        event_time=_text(shown.get("eventTime")),
-        run_id=_text(run.get("runId")),
-        job_namespace=_text(job.get("namespace")),
-        job_name=_text(job.get("name")),
-        size=len(body),
-        body=kept,
-    )
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None

@@ -98,6 +98,17 @@ OPENLINEAGE = Rules(
     required=("eventTime", "producer"),
 )
 
+FILE = Rules(
+    name="file",
+    path="",
+    success=200,
+    credentials=(),
+    max_received=protocol.MAX_RECEIVED_BYTES,
+    max_decoded=protocol.MAX_RECEIVED_BYTES,
+    required=(),
+)
+"""No destination: events that were loaded from files, to see what each destination would make of them."""
+
 ALL_RULES = (DATAWAY, DATAKIT, PORTAL, OPENLINEAGE)
 EVERYWHERE: tuple[Credential, ...] = DATAWAY.credentials
 """Where the receiver's own API looks for a token."""

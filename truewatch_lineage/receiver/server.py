@@ -10,7 +10,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import uvicorn
@@ -20,6 +20,8 @@ from truewatch_lineage.receiver.app import build_app
 from truewatch_lineage.receiver.auth import Gate
 from truewatch_lineage.receiver.connection import ReceiverProtocol
 from truewatch_lineage.receiver.guards import ACCESS, is_loopback
+from truewatch_lineage.receiver.live import Live
+from truewatch_lineage.receiver.retention import Keep
 from truewatch_lineage.receiver.store import Store
 
 MAX_HEAD_BYTES = 64 * 1024
@@ -39,6 +41,8 @@ class Options:
         tokens: Those that are accepted; empty to ask for none. Never shown.
         data: The file of events, or None for one that is gone afterwards.
         strict: Whether formats that real events break are errors.
+        keep: How much is kept.
+        tee: Is given the bytes of each accepted event, in a thread, before the answer.
     """
 
     host: str
@@ -46,24 +50,36 @@ class Options:
     tokens: tuple[str, ...]
     data: Path | None
     strict: bool
+    keep: Keep = field(default_factory=Keep)
+    tee: Callable[[bytes], None] | None = None
 
     def __repr__(self) -> str:
         return f"Options(host={self.host!r}, port={self.port}, tokens={len(self.tokens)}, data={self.data})"
 
 
-def run(options: Options, announce: Callable[[str], None]) -> None:
+def run(options: Options, announce: Callable[[str], None], fill: Callable[[Store], None] = lambda _store: None) -> None:
     """Serve until SIGINT or SIGTERM; open requests get ``GRACE_SECONDS`` to end.
 
     Args:
         options: How.
         announce: Is called with the receiver's url once it accepts connections.
+        fill: Is called with the store before that, to put events in; see `loading.load`.
 
     Raises:
         ConfigError: The address can't be bound, or the file can't be used.
     """
     _log_to_stderr()
-    with _bind(options) as listener, _opened(options.data) as store:
-        app = build_app(store, Gate(options.tokens), strict=options.strict, loopback=is_loopback(options.host))
+    with _bind(options) as listener, _opened(options) as store:
+        fill(store)
+        live = Live()
+        app = build_app(
+            store,
+            Gate(options.tokens),
+            live,
+            strict=options.strict,
+            loopback=is_loopback(options.host),
+            tee=options.tee,
+        )
         config = uvicorn.Config(
             app,
             http=ReceiverProtocol,
@@ -80,19 +96,24 @@ def run(options: Options, announce: Callable[[str], None]) -> None:
             h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         )
         url = _url(options.host, listener.getsockname()[1])
-        _Server(config, lambda: announce(url)).run(sockets=[listener])
+        _Server(config, lambda: announce(url), live).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
     """uvicorn's server that tells when it is ready, and ends with 0 after a signal instead of dying by it."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], live: Live) -> None:
         super().__init__(config)
         self._ready = ready
+        self._live = live
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._live.end()
+        await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -137,12 +158,13 @@ def _listen(family: socket.AddressFamily, host: str, port: int) -> socket.socket
 
 
 @contextlib.contextmanager
-def _opened(data: Path | None) -> Iterator[Store]:
+def _opened(options: Options) -> Iterator[Store]:
     with contextlib.ExitStack() as stack:
+        data = options.data
         if data is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="truewatch-lineage-receiver-"))
             data = Path(folder, "events.sqlite")
-        yield stack.enter_context(contextlib.closing(Store(data)))
+        yield stack.enter_context(contextlib.closing(Store(data, options.keep)))
 
 
 def _url(host: str, port: int) -> str:
