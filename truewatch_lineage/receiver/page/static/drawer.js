@@ -1,0 +1,112 @@
+// The drawer: the details of a node, a run or an event, with tabs.
+
+import { button, el, find, refill } from "./dom.js";
+import { icon } from "./icons.js";
+import { eventPanel } from "./event-panel.js";
+import { nodePanel } from "./node-panel.js";
+import { runPanel } from "./run-panel.js";
+import { nothing } from "./parts.js";
+
+/**
+ * @typedef {Object} Panel
+ * @property {string} kind Written above the title.
+ * @property {string} title
+ * @property {string} full The whole name.
+ * @property {Node|null} mark
+ * @property {Node[]} actions
+ * @property {Array<{id: string, name: string, count?: number, build: function(): Array<Node>}>} tabs
+ */
+
+/** The drawer. */
+export class Drawer {
+  /**
+   * @param {HTMLElement} host
+   * @param {function(string, Object=): Promise<Object>} get
+   * @param {{change: function(Object): void, close: function(): void}} handlers
+   */
+  constructor(host, get, handlers) {
+    this.host = host;
+    this.get = get;
+    this.handlers = handlers;
+    this.shown = "";
+    this.turn = 0;
+  }
+
+  /** Takes the room that a view's details need, before they are read, so that the graph is fitted into what is left. */
+  reserve(view) {
+    this.host.hidden = !(view.event || view.select);
+    this.host.classList.toggle("wide", Boolean(view.event));
+  }
+
+  /**
+   * Shows what a view selects, or hides.
+   * @param {import("./address.js").View} view
+   * @param {{lit: import("./paths.js").Lit|null}} context What the graph knows of the selection.
+   * @returns {Promise<void>}
+   */
+  async show(view, context) {
+    const subject = view.event ? "event" : view.run && view.select ? "run" : view.select ? "node" : null;
+    const turn = (this.turn += 1);
+    this.reserve(view);
+    if (!subject) {
+      this.shown = "";
+      return;
+    }
+    const key = JSON.stringify([subject, view.event, view.run, view.select]);
+    if (key !== this.shown) this.host.classList.add("waiting");
+    const panel = await this.#read(subject, view, context);
+    if (turn !== this.turn) return;
+    this.host.classList.remove("waiting");
+    this.#fill(panel, view, key === this.shown);
+    this.shown = key;
+  }
+
+  async #read(subject, view, context) {
+    const read = { event: eventPanel, run: runPanel, node: nodePanel }[subject];
+    try {
+      return await read(this.get, view, this.handlers.change, context);
+    } catch (error) {
+      const text = error.status === 0 ? "The receiver does not answer." : error.message;
+      return { kind: subject, title: "Not to be had", full: "", mark: null, actions: [], tabs: [{ id: "none", name: "", build: () => [nothing(text)] }] };
+    }
+  }
+
+  #fill(panel, view, same) {
+    const tab = panel.tabs.find((one) => one.id === view.tab) ?? panel.tabs[0];
+    const body = el("div", { class: "drawer-body", role: "tabpanel", "aria-label": tab.name || "Details", tabindex: 0, data: { key: "body" } }, tab.build());
+    const top = same ? this.host.querySelector(".drawer-body")?.scrollTop : 0;
+    const opened = same ? openKeys(this.host) : [];
+    refill(this.host, this.#head(panel), ...(panel.tabs.length > 1 ? [this.#tabs(panel, tab)] : []), body);
+    for (const key of opened) find(this.host, key)?.setAttribute("open", "");
+    body.scrollTop = top ?? 0;
+  }
+
+  #head(panel) {
+    const close = button({ class: "icon-button", "aria-label": "Close details", title: "Close (Esc)", data: { key: "close" } }, this.handlers.close, icon("close"));
+    return el("header", { class: "drawer-head" },
+      el("div", { class: "drawer-line" }, panel.mark, el("span", { class: "kind-word" }, panel.kind), close),
+      el("h2", { title: panel.full }, panel.title),
+      panel.actions.length > 0 && el("div", { class: "actions" }, panel.actions));
+  }
+
+  #tabs(panel, current) {
+    const choose = (tab) => this.handlers.change({ tab: tab.id });
+    const tabs = panel.tabs.map((tab) => button({
+      role: "tab", class: "tab", "aria-selected": String(tab === current), tabindex: tab === current ? 0 : -1, data: { key: `tab ${tab.id}` },
+    }, () => choose(tab), tab.name, tab.count !== undefined && el("span", { class: "count" }, String(tab.count))));
+    const turn = (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const at = (panel.tabs.indexOf(current) + step + tabs.length) % tabs.length;
+      tabs[at].focus();
+      choose(panel.tabs[at]);
+    };
+    return el("div", { class: "tabs", role: "tablist", on: { keydown: turn } }, tabs);
+  }
+}
+
+/** Which folds the reader opened, so that a refresh leaves them open. */
+function openKeys(host) {
+  return [...host.querySelectorAll("details[open][data-key]")].map((details) => details.dataset.key);
+}
