@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from support.figures import show
 from support.spool_audit import audit
 
-from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store
+from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store, admin
 from truewatch_lineage.spool.store import CLOCK_TOLERANCE, DEAD_SHARE
 
 BINDINGS = (
@@ -69,7 +69,7 @@ class Model:
 
     events: dict[int, Event] = field(default_factory=dict)
     receipts: dict[int, float] = field(default_factory=dict)  # when each was delivered
-    vanished: set[int] = field(default_factory=set)  # delivered, and the receipt has had its time
+    vanished: set[int] = field(default_factory=set)  # dropped, or delivered and the receipt has had its time
     delivered: dict[Binding, int] = field(default_factory=lambda: dict.fromkeys(BINDINGS, 0))
     skipped: dict[Binding, int] = field(default_factory=lambda: dict.fromkeys(BINDINGS, 0))
     standing: dict[Binding, Standing] = field(default_factory=lambda: dict.fromkeys(BINDINGS, Standing()))
@@ -111,7 +111,7 @@ class Model:
             event.due, event.attempts = one.due, event.attempts + 1
             event.failed_at = event.failed_at or one.attempt
         elif not event.dead:
-            room = self.used(binding, dead=True) + event.size <= SHARE // DEAD_SHARE
+            room = self.used(event.binding, dead=True) + event.size <= SHARE // DEAD_SHARE
             event.dead, event.attempts = True, event.attempts + 1
             event.body = event.body if room else None
 
@@ -203,16 +203,44 @@ class Machine(RuleBasedStateMachine):
                 self.model.settle(binding, one, self.now)
             self.stores[1 - which].settle(binding, gone, standing)
 
-    @rule(which=st.integers(0, 1), data=st.data())
-    def settle_late(self, which, data):
-        """An answer comes after the event was given up, or is behind others: delivered is delivered."""
-        if not self.model.events:
-            return
+    @precondition(lambda self: self.model.events)
+    @rule(which=st.integers(0, 1), data=st.data(), binding=bindings, result=st.sampled_from(["delivered", "dead"]))
+    def settle_late(self, which, data, binding, result):
+        """An answer comes after the event was given up, bound to another destination, or got others before it."""
         number = data.draw(st.sampled_from(sorted(self.model.events)))
-        binding = self.model.events[number].binding
-        one = Settlement(number, self.attempt, "delivered")
+        one = Settlement(number, self.attempt, result)
         self.stores[which].settle(binding, [one], self.model.standing[binding])
         self.model.settle(binding, one, self.now)
+
+    @precondition(lambda self: self.model.events)
+    @rule(which=st.integers(0, 1), data=st.data())
+    def replay(self, which, data):
+        """A dead letter that has its body waits again, in its old place."""
+        number = data.draw(st.sampled_from(sorted(self.model.events)))
+        event = self.model.events[number]
+        admin.replay(self.stores[which], [number])
+        if event.dead and event.body is not None:
+            event.dead, event.due, event.attempts, event.failed_at = False, 0.0, 0, 0
+
+    @precondition(lambda self: self.model.events)
+    @rule(which=st.integers(0, 1), data=st.data())
+    def drop(self, which, data):
+        """What an operator drops is gone."""
+        number = data.draw(st.sampled_from(sorted(self.model.events)))
+        assert admin.drop(self.stores[which], [number, 1 << 40]) == [number]
+        del self.model.events[number]
+        self.model.vanished.add(number)
+
+    @rule(which=st.integers(0, 1), old=bindings, new=bindings)
+    def rebind(self, which, old, new):
+        """All events of one binding go to another, in their places."""
+        if old == new:
+            return
+        admin.rebind(self.stores[which], old, new)
+        for event in self.model.events.values():
+            if event.binding == old:
+                event.binding, event.due, event.failed_at = new, 0.0, 0
+                event.attempts = event.attempts if event.dead else 0
 
     @rule(which=st.integers(0, 1), binding=bindings, skipped=st.integers(0, 3))
     def count(self, which, binding, skipped):

@@ -89,16 +89,19 @@ def postpone(connection: sqlite3.Connection, settlements: Iterable[Settlement], 
     )
 
 
-def bury(connection: sqlite3.Connection, destination: int, settlement: Settlement, room: int) -> None:
-    """Make a pending event a dead letter; its body is kept while dead letters have room."""
+def bury(connection: sqlite3.Connection, settlement: Settlement, room: int) -> None:
+    """Make a pending event a dead letter; its body is kept while its destination's dead letters have room.
+
+    Its destination may be another one by now than that which was tried: `move` may have come between.
+    """
     row = connection.execute(
-        "SELECT lane, body_id, event.bytes, dead_bytes FROM event JOIN destination ON destination.id = destination_id "
-        "WHERE event.id = ? AND event.state = 0",
+        "SELECT destination_id, lane, body_id, event.bytes, dead_bytes FROM event "
+        "JOIN destination ON destination.id = destination_id WHERE event.id = ? AND event.state = 0",
         (settlement.id,),
     ).fetchone()
     if row is None:
         return
-    lane, body, size, used = row
+    destination, lane, body, size, used = row
     keep = body is not None and used + size <= room
     connection.execute(
         "UPDATE event SET state = 1, head = 0, attempts = attempts + 1, reason = ?, status = ?, body_id = ? "

@@ -257,9 +257,7 @@ class Store:
             refused: set[tuple[Binding, str]] = set()
             return [self._put_one(connection, entry, refused) for entry in entries]
 
-    def _put_one(
-        self, connection: sqlite3.Connection, entry: Entry, refused: set[tuple[Binding, str]]
-    ) -> int | None:
+    def _put_one(self, connection: sqlite3.Connection, entry: Entry, refused: set[tuple[Binding, str]]) -> int | None:
         destination = self._id(connection, entry.binding, create=True)
         size = len(entry.body or b"")
         used, used_by_dead = connection.execute(
@@ -292,7 +290,7 @@ class Store:
             rows.postpone(connection, [one for one in settlements if one.result == "wait"], self.clock())
             for one in settlements:
                 if one.result == "dead":
-                    rows.bury(connection, destination, one, self._share // DEAD_SHARE)
+                    rows.bury(connection, one, self._share // DEAD_SHARE)
 
     def _id(self, connection: sqlite3.Connection, binding: Binding, *, create: bool = False) -> int:
         """Return a destination's row id, 0 if it has none.
