@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Final
 
 from truewatch_lineage.delivery.backoff import full_jitter, probe_delay
 from truewatch_lineage.delivery.outcome import Outcome, Verdict
 from truewatch_lineage.spool import Queued, Settlement, Standing
+
+ONE_RETRY: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY})
+"""After either of these a second of either is final."""
 
 PATIENCE_TRIES: Final = 20
 PATIENCE_SECONDS: Final = 24 * 3600.0
@@ -73,7 +77,7 @@ def _retry(standing: Standing, attempt: Attempt, outcome: Outcome, moment: Momen
     tries = attempt.event.attempts + 1
     if outcome.max_attempts is not None:
         # Tries that failed for other reasons, such as an outage before, are not counted.
-        if tries >= outcome.max_attempts and attempt.event.status == outcome.status:
+        if tries >= outcome.max_attempts and attempt.event.status in ONE_RETRY:
             return _settlement(attempt, outcome, "dead"), standing
         return _waiting(attempt, outcome, moment, tries), standing
     if not _reached(outcome) or not (_passed_since(standing, attempt) or _overtaken(standing, attempt)):

@@ -97,7 +97,8 @@ def test_a_500_is_given_up_late(tries, age, passed_at, result):
 
 
 @pytest.mark.parametrize(
-    ("tries", "status", "result"), [(0, None, "wait"), (1, 425, "dead"), (1, None, "wait"), (9, 503, "wait")]
+    ("tries", "status", "result"),
+    [(0, None, "wait"), (1, 425, "dead"), (1, 408, "dead"), (7, 425, "dead"), (1, None, "wait"), (9, 503, "wait")],
 )
 def test_408_and_425_get_one_retry(tries, status, result):
     """Design section 4: "one retry, then dead letter"; tries of an outage before are not that retry."""
