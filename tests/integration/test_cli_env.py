@@ -19,7 +19,8 @@ from openlineage.client.event_v2 import Job, Run, RunEvent, RunState
 client = OpenLineageClient()
 client.emit(RunEvent(eventType=RunState.START, eventTime="2026-10-21T08:00:00Z", producer="https://example.com/p",
     run=Run(runId="4a8f90a7-79c0-4f80-89e7-6b6c5d4fc79a"), job=Job(namespace="ns", name="job")))
-client.close()
+if hasattr(client, "close"):  # which the oldest releases lack
+    client.close()
 """
 
 
@@ -94,7 +95,7 @@ def test_the_stock_client_gets_each_destinations_own_rules(kind, endpoint, compr
 
     assert "export OPENLINEAGE__TRANSPORT__URL=https://x.example\n" in out
     assert f"export OPENLINEAGE__TRANSPORT__ENDPOINT=/base{endpoint}\n" in out
-    assert ("COMPRESSION=gzip" in out, "AUTH__APIKEY" in out) == (compression, auth)
+    assert ("COMPRESSION=gzip" in out, "apiKey" in out) == (compression, auth)
 
 
 @pytest.mark.parametrize("tool", ["python", "airflow"])

@@ -25,7 +25,7 @@ PLACEHOLDER: Final = "<WORKSPACE_TOKEN>"
 
 _PREFIX: Final = "OPENLINEAGE__TRANSPORT__"
 _ABOUT: Final = "OpenLineage's own client keeps nothing: what can't be delivered after its retries is lost."
-_QUOTED: Final = "The token stands in quotes, since the client reads such values as JSON and would change 9e12 or true."
+_QUOTED: Final = "The token stands in JSON's quotes, without which the client would take 9e12 for a number."
 _FILL_IN: Final = f"Put the token in the place of {PLACEHOLDER}; keep the file to yourself."
 
 
@@ -64,7 +64,8 @@ def _exports(tool: str, destination: DestinationSettings, token: str | None) -> 
     auth = transport.pop("auth", None)
     variables = [f"{name.upper()}={shlex.quote(_text(value))}" for name, value in transport.items()]
     if auth is not None:
-        variables += ["AUTH__TYPE=api_key", f'AUTH__APIKEY="\\"{token}\\""']
+        # Releases before 1.40 do not find a key that is a variable of its own.
+        variables.append(f'AUTH="{{\\"type\\":\\"api_key\\",\\"apiKey\\":\\"{token}\\"}}"')
     exports = [f"export {_PREFIX}{variable}" for variable in variables]
     if tool == "dbt":
         exports += [f"export OPENLINEAGE_NAMESPACE={NAMESPACES[tool]}", THEN_DBT]
