@@ -36,6 +36,14 @@ class LazyGroup(click.Group):
         super().__init__(*args, **options)
         self._places = places
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show the help where no command is named, and exit as for any other wrong usage."""
+        if not args and not ctx.resilient_parsing:
+            # By ourselves, since releases of click differ in the exit code.
+            click.echo(ctx.get_help(), err=True, color=ctx.color)
+            ctx.exit(click.UsageError.exit_code)
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Name the commands in the order of the help."""
         return list(self._places)
