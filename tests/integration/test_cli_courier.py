@@ -103,6 +103,7 @@ def test_a_scraper_that_says_nothing_keeps_nobody_out(env) -> None:
     """Connections are few and end by themselves."""
     with _courier(env, "--metrics-port", "0") as child:
         port = int(_line(child, r"Metrics at http://127\.0\.0\.1:(\d+)/metrics")[1])
+        _line(child, "Delivering from")
         silent = [http.client.HTTPConnection("127.0.0.1", port) for _ in range(4)]
         for connection in silent:
             connection.connect()

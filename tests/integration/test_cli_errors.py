@@ -106,7 +106,6 @@ def test_a_file_that_has_nothing_to_send_is_named(tmp_path) -> None:
     [
         (("--help",), 0),
         (("--version",), 0),
-        ((), 2),
         (("nonsense",), 2),
         (("send",), 2),
         (("send", "--nonsense", "x"), 2),

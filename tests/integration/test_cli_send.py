@@ -77,7 +77,7 @@ def test_an_event_of_9_mib(receiver, env, tmp_path, oversize, code, words) -> No
 
 def test_what_waits_is_told_and_exits_75(env, tmp_path) -> None:
     """Where nobody listens, the event stays in the spool; the message says when it is tried again."""
-    ran = run("send", "--timeout", 0.3, ndjson(tmp_path / "e.ndjson", tree()), env=env | {"url": "http://127.0.0.1:9"})
+    ran = run("send", "--timeout", 3, ndjson(tmp_path / "e.ndjson", tree()), env=env | {"url": "http://127.0.0.1:9"})
 
     assert (ran.code, ran.out) == (75, "default: 0 delivered, 1 waiting\n")
     assert "waiting, retry at 20" in ran.err

@@ -58,7 +58,7 @@ def test_status_has_the_contracts_keys(env, folder, tmp_path) -> None:
 def test_status_says_plainly_how_a_destination_stands(env, folder, tmp_path, token, url, words) -> None:
     """And exits 0 whatever it shows."""
     file = ndjson(tmp_path / "e.ndjson", tree())
-    run("send", "--timeout", 0.3, file, env=env | {"token": token} | ({"url": url} if url else {}))
+    run("send", "--timeout", 3, file, env=env | {"token": token} | ({"url": url} if url else {}))
 
     status, listed = run("spool", "status", env=folder), run("spool", "list", env=folder)
 
@@ -133,7 +133,7 @@ def test_drain_exits_75_when_something_is_left(env, tmp_path) -> None:
     """And says why."""
     _keep(env, tmp_path, tree(), url=NOWHERE)
 
-    ran = run("spool", "drain", "--timeout", 0.5, env=env | {"url": NOWHERE})
+    ran = run("spool", "drain", "--timeout", 3, env=env | {"url": NOWHERE})
 
     assert (ran.code, ran.out) == (75, "0 delivered, 1 waiting, 0 new dead letters\n")
     assert "waiting, retry at" in ran.err
@@ -152,7 +152,7 @@ def test_drain_exits_1_for_a_new_dead_letter_only(env, tmp_path) -> None:
 def test_drain_probes_what_is_parked_at_once(env, receiver, tmp_path) -> None:
     """After a repair nobody has to wait for the next probe."""
     receiver.faults([{"status": 404, "times": 1}])
-    run("send", "--timeout", 1, ndjson(tmp_path / "e.ndjson", tree()), env=env)
+    run("send", "--timeout", 20, ndjson(tmp_path / "e.ndjson", tree()), env=env)
     assert run("spool", "status", "--json", env=env).json["destinations"]["default"]["state"] == "parked"
 
     assert run("spool", "drain", "--timeout", 5, env=env).code == 0
@@ -177,7 +177,7 @@ def test_drain_of_an_absent_spool_has_nothing_to_do(env, folder) -> None:
 def test_resume_lets_the_next_process_try(env, receiver, tmp_path) -> None:
     """It needs no destination's settings; an unknown name exits 1 and names the known."""
     receiver.faults([{"status": 404, "times": 1}])
-    run("send", "--timeout", 1, ndjson(tmp_path / "e.ndjson", tree()), env=env)
+    run("send", "--timeout", 20, ndjson(tmp_path / "e.ndjson", tree()), env=env)
 
     resumed = run("spool", "resume", "default", env={"spool_dir": env["spool_dir"]})
 
@@ -281,7 +281,7 @@ def test_two_destinations_are_told_apart(env, receiver, tmp_path) -> None:
     both = {"up": {"url": receiver.url, "token": TOKEN}, "down": {"url": NOWHERE, "token": TOKEN}}
     settings = {"destinations": json.dumps(both), "spool_dir": env["spool_dir"]}
 
-    ran = run("send", "--timeout", 1, ndjson(tmp_path / "e.ndjson", tree()), env=settings)
+    ran = run("send", "--timeout", 3, ndjson(tmp_path / "e.ndjson", tree()), env=settings)
 
     assert (ran.code, ran.out) == (75, "up: 1 delivered\ndown: 0 delivered, 1 waiting\n")
     found = run("spool", "status", "--json", env=settings).json["destinations"]

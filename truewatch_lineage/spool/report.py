@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -76,7 +77,7 @@ def status(store: Store) -> dict[str, Any]:
     Raises:
         SpoolError: If the spool can't be read.
     """
-    with store.database.read() as connection:
+    with _snapshot(store) as connection:
         bindings = _bindings(connection)
         counts = _counts(connection)
         oldest = connection.execute("SELECT min(created) FROM event WHERE state = 0").fetchone()[0]
@@ -110,7 +111,7 @@ def listed(
     """
     last, left = 0, limit if limit is not None else 1 << 62
     while left > 0:
-        with store.database.read() as connection:
+        with _snapshot(store) as connection:
             current = _current(connection)
             found = connection.execute(
                 f"{_ROW} WHERE event.state = ? AND event.id > ? AND (? IS NULL OR name = ?) ORDER BY event.id LIMIT ?",
@@ -130,7 +131,7 @@ def shown(store: Store, event_id: int) -> tuple[dict[str, Any], bytes | None] | 
     Raises:
         SpoolError: If the spool can't be read.
     """
-    with store.database.read() as connection:
+    with _snapshot(store) as connection:
         row = connection.execute(f"{_ROW} WHERE event.id = ?", (event_id,)).fetchone()
         if row is None:
             return None
@@ -163,7 +164,7 @@ def traced(store: Store, what: str) -> list[dict[str, Any]]:
         SpoolError: If the spool can't be read.
     """
     match = "(run_id = :what OR job = :what OR substr(job, -length(:what) - 1) = '/' || :what)"
-    with store.database.read() as connection:
+    with _snapshot(store) as connection:
         current = _current(connection)
         waiting = connection.execute(f"{_ROW} WHERE {match}", {"what": what}).fetchall()
         receipts = connection.execute(
@@ -186,7 +187,7 @@ def fates(store: Store, ids: Sequence[int]) -> dict[int, Fate]:
     for start in range(0, len(ids), _PAGE):
         page = ids[start : start + _PAGE]
         marks = ", ".join("?" * len(page))
-        with store.database.read() as connection:
+        with _snapshot(store) as connection:
             receipts = connection.execute(f"SELECT id, note FROM receipt WHERE id IN ({marks})", page).fetchall()  # noqa: S608
             events = connection.execute(f"SELECT id, state, reason FROM event WHERE id IN ({marks})", page).fetchall()  # noqa: S608
         found |= {event_id: Fate("unknown") for event_id in page}
@@ -201,13 +202,25 @@ def dead_ids(store: Store, destination: str | None = None) -> list[int]:
     Raises:
         SpoolError: If the spool can't be read.
     """
-    with store.database.read() as connection:
+    with _snapshot(store) as connection:
         found = connection.execute(
             "SELECT event.id FROM event JOIN destination ON destination.id = destination_id "
             "WHERE event.state = 1 AND (? IS NULL OR name = ?) ORDER BY event.id",
             (destination, destination),
         ).fetchall()
     return [row[0] for row in found]
+
+
+@contextmanager
+def _snapshot(store: Store) -> Iterator[sqlite3.Connection]:
+    """Let all queries of a ``with`` block see one moment: an event must not be delivered between two of them."""
+    with store.database.read() as connection:
+        connection.execute("BEGIN")
+        try:
+            yield connection
+        finally:
+            if connection.in_transaction:  # an error such as a damaged file ends it by itself
+                connection.execute("ROLLBACK")
 
 
 def _bindings(connection: sqlite3.Connection) -> list[dict[str, Any]]:

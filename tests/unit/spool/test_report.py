@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import threading
 
 import pytest
 
@@ -163,6 +164,28 @@ def test_fates_tell_what_became_of_events(store) -> None:
         ("pending", None),
         ("unknown", None),
     ]
+
+
+def test_an_event_is_never_seen_between_waiting_and_delivered(store) -> None:
+    """Another process delivers while this one asks: no answer is ``unknown``, and no sum is short."""
+    ids = store.put([_entry(number, run=str(number)) for number in range(300)])
+    other = Store(store.folder, max_bytes=1 << 20)
+
+    def deliver():
+        for number, event_id in enumerate(ids, 1):
+            other.settle(ONE, [Settlement(event_id, number, "delivered")], Standing(attempts=number))
+
+    thread = threading.Thread(target=deliver)
+    thread.start()
+    seen = []
+    while thread.is_alive():
+        seen += [fate.state for fate in report.fates(store, ids).values()]
+        found = report.status(store)
+        assert found["pending"] + found["delivered"] == len(ids)
+    thread.join()
+    other.close()
+
+    assert set(seen) <= {"pending", "delivered"}
 
 
 def test_an_export_has_bodies_only(store) -> None:
