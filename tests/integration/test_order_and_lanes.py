@@ -61,9 +61,11 @@ def by_run(behave, otherwise=answer(200)):  # noqa: B008 - a behaviour is frozen
 
 
 class Crowd:
-    """A behaviour that counts how many requests are served at once."""
+    """A behaviour that counts how many requests are served at once; each waits a while for ``wanted`` of them."""
 
-    def __init__(self):
+    def __init__(self, wanted=1):
+        self._wanted = wanted
+        self._full = threading.Event()
         self._lock = threading.Lock()
         self._now = 0
         self.peak = 0
@@ -72,6 +74,9 @@ class Crowd:
         with self._lock:
             self._now += 1
             self.peak = max(self.peak, self._now)
+            if self.peak >= self._wanted:
+                self._full.set()
+        self._full.wait(0.5)
         time.sleep(0.005)
         exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
         with self._lock:
@@ -100,13 +105,13 @@ def test_order_within_a_run_holds_under_faults(tmp_path, seed):
 
 def test_all_connections_are_used(tmp_path):
     """64 events of 64 runs are on their way at once when the destination takes them well."""
-    crowd = Crowd()
+    crowd = Crowd(wanted=64)
     with RawServer(default=Behaviour(crowd.run)) as server:
         there = destination(server.url)
         with post(tmp_path / "spool", there, connections=64) as here:
             here.put(there, events(400, STEPS[:1]))
             here.courier.drain(20)
-    assert 32 < crowd.peak <= 64
+    assert crowd.peak == 64
     assert server.connections <= 64
 
 
