@@ -29,7 +29,7 @@ def test_every_event_arrives_once_and_in_order_over_an_outage(tmp_path) -> None:
     figures = ran.json
     assert figures["events"] == figures["delivered"] == len(recorded_events()) == 300
     assert (figures["lost"], figures["out_of_order"]) == (0, 0)
-    assert figures["outage_s"] >= 1.5
+    assert figures["outage_s"] >= 1
     assert figures["waiting_at_peak"] >= 100
     assert figures["emit_p99_ms"] > 0
     assert "killed (SIGKILL)" in ran.err

@@ -26,7 +26,7 @@ Examples:
 \b
 Exits 1 if an event is lost or out of order, 2 if the extra `receiver` is not installed.
 """
-_OUTAGE_SECONDS: Final = 1.5
+_OUTAGE_SECONDS: Final = 1.0
 _WAIT_SECONDS: Final = 60.0
 _LOOK: Final = 0.05
 
@@ -54,7 +54,7 @@ def command(keep: bool, as_json: bool) -> None:
             with suppress(KeyboardInterrupt):
                 _report(figures, receiver.url, as_json=as_json)
                 if keep:
-                    output.note(f"The receiver stays up until Ctrl-C: {receiver.url}/api/events")
+                    output.note(f"The receiver stays up until Ctrl-C. Look at what it has: {receiver.url}")
                     receiver.wait()
         finally:
             receiver.stop()

@@ -16,7 +16,8 @@ from truewatch_lineage.events.serialise import to_tree
 from truewatch_lineage.events.validate import validate
 from truewatch_lineage.intake import Intake
 from truewatch_lineage.spool import Binding, Entry, Store
-from truewatch_lineage.spool.report import Fate, fates, in_words, iso, shown
+from truewatch_lineage.spool.fates import Fate, fates
+from truewatch_lineage.spool.report import in_words, iso, shown
 from truewatch_lineage.spool.store import CLOCK_TOLERANCE
 
 COUNTS: Final = ("delivered", "cached", "waiting", "dead", "skipped", "left_out", "lost")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import gzip
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from truewatch_lineage.spool.fates import snapshot
 from truewatch_lineage.spool.schema import DEAD, FILE_NAME
 from truewatch_lineage.spool.store import Store
 
@@ -29,19 +28,6 @@ _ROW: Final = (
     "JOIN destination ON destination.id = destination_id "
 )
 _STATES: Final = ("pending", "dead")
-
-
-@dataclass(frozen=True, slots=True)
-class Fate:
-    """What has become of an event.
-
-    Attributes:
-        state: ``pending``, ``dead``, ``delivered``, or ``unknown`` where neither event nor receipt is there.
-        reason: Why it waits or is dead; of a delivered one, how it was taken.
-    """
-
-    state: Literal["pending", "dead", "delivered", "unknown"]
-    reason: str | None = None
 
 
 def exists(folder: Path) -> bool:
@@ -77,7 +63,7 @@ def status(store: Store) -> dict[str, Any]:
     Raises:
         SpoolError: If the spool can't be read.
     """
-    with _snapshot(store) as connection:
+    with snapshot(store) as connection:
         bindings = _bindings(connection)
         counts = _counts(connection)
         oldest = connection.execute("SELECT min(created) FROM event WHERE state = 0").fetchone()[0]
@@ -111,7 +97,7 @@ def listed(
     """
     last, left = 0, limit if limit is not None else 1 << 62
     while left > 0:
-        with _snapshot(store) as connection:
+        with snapshot(store) as connection:
             current = _current(connection)
             found = connection.execute(
                 f"{_ROW} WHERE event.state = ? AND event.id > ? AND (? IS NULL OR name = ?) ORDER BY event.id LIMIT ?",
@@ -131,7 +117,7 @@ def shown(store: Store, event_id: int) -> tuple[dict[str, Any], bytes | None] | 
     Raises:
         SpoolError: If the spool can't be read.
     """
-    with _snapshot(store) as connection:
+    with snapshot(store) as connection:
         row = connection.execute(f"{_ROW} WHERE event.id = ?", (event_id,)).fetchone()
         if row is None:
             return None
@@ -164,7 +150,7 @@ def traced(store: Store, what: str) -> list[dict[str, Any]]:
         SpoolError: If the spool can't be read.
     """
     match = "(run_id = :what OR job = :what OR substr(job, -length(:what) - 1) = '/' || :what)"
-    with _snapshot(store) as connection:
+    with snapshot(store) as connection:
         current = _current(connection)
         waiting = connection.execute(f"{_ROW} WHERE {match}", {"what": what}).fetchall()
         receipts = connection.execute(
@@ -177,50 +163,19 @@ def traced(store: Store, what: str) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["id"])
 
 
-def fates(store: Store, ids: Sequence[int]) -> dict[int, Fate]:
-    """Tell what has become of events.
-
-    Raises:
-        SpoolError: If the spool can't be read.
-    """
-    found: dict[int, Fate] = {}
-    for start in range(0, len(ids), _PAGE):
-        page = ids[start : start + _PAGE]
-        marks = ", ".join("?" * len(page))
-        with _snapshot(store) as connection:
-            receipts = connection.execute(f"SELECT id, note FROM receipt WHERE id IN ({marks})", page).fetchall()  # noqa: S608
-            events = connection.execute(f"SELECT id, state, reason FROM event WHERE id IN ({marks})", page).fetchall()  # noqa: S608
-        found |= {event_id: Fate("unknown") for event_id in page}
-        found |= {row[0]: Fate("delivered", row[1]) for row in receipts}
-        found |= {row[0]: Fate("dead" if row[1] == DEAD else "pending", row[2]) for row in events}
-    return found
-
-
 def dead_ids(store: Store, destination: str | None = None) -> list[int]:
     """Return the ids of all dead letters, or of those for one name, in the order of emit.
 
     Raises:
         SpoolError: If the spool can't be read.
     """
-    with _snapshot(store) as connection:
+    with snapshot(store) as connection:
         found = connection.execute(
             "SELECT event.id FROM event JOIN destination ON destination.id = destination_id "
             "WHERE event.state = 1 AND (? IS NULL OR name = ?) ORDER BY event.id",
             (destination, destination),
         ).fetchall()
     return [row[0] for row in found]
-
-
-@contextmanager
-def _snapshot(store: Store) -> Iterator[sqlite3.Connection]:
-    """Let all queries of a ``with`` block see one moment: an event must not be delivered between two of them."""
-    with store.database.read() as connection:
-        connection.execute("BEGIN")
-        try:
-            yield connection
-        finally:
-            if connection.in_transaction:  # an error such as a damaged file ends it by itself
-                connection.execute("ROLLBACK")
 
 
 def _bindings(connection: sqlite3.Connection) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store, report
+from truewatch_lineage.spool.fates import fates
 
 NOW = 1_790_000_000.0
 ONE = Binding("one", "dataway", "https://one.example/v1/write/openlineage")
@@ -156,7 +157,7 @@ def test_fates_tell_what_became_of_events(store) -> None:
     first, second, third = store.put([_entry(1), _entry(2, run="s"), _entry(3, run="t")])
     store.settle(ONE, [Settlement(first, 1, "delivered", "ok"), Settlement(second, 2, "dead", "no")], Standing())
 
-    found = report.fates(store, [first, second, third, 99])
+    found = fates(store, [first, second, third, 99])
 
     assert [(found[one].state, found[one].reason) for one in (first, second, third, 99)] == [
         ("delivered", "ok"),
@@ -179,7 +180,7 @@ def test_an_event_is_never_seen_between_waiting_and_delivered(store) -> None:
     thread.start()
     seen = []
     while thread.is_alive():
-        seen += [fate.state for fate in report.fates(store, ids).values()]
+        seen += [fate.state for fate in fates(store, ids).values()]
         found = report.status(store)
         assert found["pending"] + found["delivered"] == len(ids)
     thread.join()
