@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from truewatch_lineage.receiver import pages
 from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.auth import Gate, header
 from truewatch_lineage.receiver.endpoints import KNOWN_PATHS
@@ -20,6 +21,7 @@ NAMESPACE = "receiver"
 
 _INTAKE = {rules.path for rules in ALL_RULES}
 _KNOWN = {*_INTAKE, *KNOWN_PATHS, "/"}
+_OPEN = {*_INTAKE, "/healthz"}
 _EVENT_PATH = "/api/events/"
 _OTHER = "other"
 
@@ -55,14 +57,16 @@ class Doorkeeper:
             if scope["type"] == "http":
                 self._check(scope)
         except Refusal as refusal:
-            await refusal.answer(NAMESPACE).send(send)
+            answer = refusal.answer(NAMESPACE)
+            asks = refusal.status == pages.ASKS and scope["path"] == "/"
+            await (pages.door(answer.headers) if asks else answer).send(send)
             return
         await self._app(scope, receive, send)
 
     def _check(self, scope: Scope) -> None:
         if self._loopback:
             _check_site(scope)
-        elif scope["path"] not in _INTAKE and scope["path"] != "/healthz":
+        elif scope["path"] not in _OPEN and not scope["path"].startswith(pages.STATIC):
             self._gate.check(scope, EVERYWHERE)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
 
@@ -10,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from truewatch_lineage.receiver.answers import Refusal
+from truewatch_lineage.receiver.answers import Answer, Refusal
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -21,12 +22,26 @@ HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
+STATIC: Final = "/static/"
+ASKS: Final = 401
 _PACKAGE: Final = "truewatch_lineage.receiver"
 
 
 def routes() -> list[Route]:
     """Return the routes of ``/`` and ``/static/{name}``."""
-    return [Route("/", _index), Route("/static/{name}", _static)]
+    return [Route("/", _index), Route(STATIC + "{name}", _static)]
+
+
+def door(headers: Mapping[str, str]) -> Answer:
+    """Return the page for a request without the token: it asks for it, and shows nothing before.
+
+    Its files hold nothing that arrived, so they need no token; what they show comes from the API, which does.
+
+    Args:
+        headers: Those of the refusal.
+    """
+    page = _file("page", "index.html")
+    return Answer(ASKS, bytes(page.body), {**headers, **HEADERS, "Content-Type": "text/html; charset=utf-8"})
 
 
 async def _index(_request: Request) -> Response:

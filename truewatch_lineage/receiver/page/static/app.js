@@ -63,7 +63,7 @@ class Page {
     this.legend(this.graph);
     const lit = this.graphView.light(this.view.select);
     showTools(byId("tools"), this.view, this.graph, (patch) => this.change(patch));
-    await this.drawer.show(this.view, { lit });
+    await this.drawer.show(this.view, { lit, graph: this.graph });
     if (this.view.select && !again) this.graphView.reveal(this.view.select);
   }
 
@@ -113,7 +113,7 @@ class Page {
     const { node, depth, direction, granularity, columns, limit } = this.view;
     const query = { node, limit, layout: true, ...(granularity === "table" ? { expand: columns } : {}), ...(node ? { depth, direction, granularity } : {}) };
     const same = wanted === this.asked;
-    const keep = this.graph !== null && this.graph.node === node && this.graph.depth === depth;
+    const keep = this.graph?.nodes.length > 0 && this.graph.node === node && this.graph.depth === depth;
     const slow = setTimeout(() => { byId("progress").hidden = false; }, 200);
     const turn = (this.turn = (this.turn ?? 0) + 1);
     try {

@@ -17,6 +17,8 @@ import { nothing } from "./parts.js";
  * @property {Array<{id: string, name: string, count?: number, build: function(): Array<Node>}>} tabs
  */
 
+const SUBJECTS = { event: "Event", run: "Run", node: "Job, dataset or column" };
+
 /** The drawer. */
 export class Drawer {
   /**
@@ -41,7 +43,7 @@ export class Drawer {
   /**
    * Shows what a view selects, or hides.
    * @param {import("./address.js").View} view
-   * @param {{lit: import("./paths.js").Lit|null}} context What the graph knows of the selection.
+   * @param {{lit: import("./paths.js").Lit|null, graph: Object|null}} context The graph, and the paths through the selection.
    * @returns {Promise<void>}
    */
   async show(view, context) {
@@ -67,7 +69,7 @@ export class Drawer {
       return await read(this.get, view, this.handlers.change, context);
     } catch (error) {
       const text = error.status === 0 ? "The receiver does not answer." : error.message;
-      return { kind: subject, title: "Not to be had", full: "", mark: null, actions: [], tabs: [{ id: "none", name: "", build: () => [nothing(text)] }] };
+      return { kind: SUBJECTS[subject], title: "This can’t be shown", full: "", mark: null, actions: [], tabs: [{ id: "none", name: "", build: () => [nothing(text)] }] };
     }
   }
 

@@ -192,7 +192,7 @@ export class GraphView {
 }
 
 function arrow() {
-  const marker = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" },
+  const marker = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" },
     svg("path", { d: "M0.5 0.8 7 4 0.5 7.2z" }));
   return svg("defs", {}, marker);
 }

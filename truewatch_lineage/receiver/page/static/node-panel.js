@@ -14,10 +14,10 @@ const CODE = ["sourceCode", "query"];
  * @param {function(string, Object=): Promise<Object>} get
  * @param {import("./address.js").View} view
  * @param {function(Object): void} change
- * @param {{lit: import("./paths.js").Lit|null}} context
+ * @param {{lit: import("./paths.js").Lit|null, graph: Object|null}} context
  * @returns {Promise<import("./drawer.js").Panel>}
  */
-export async function nodePanel(get, view, change, { lit }) {
+export async function nodePanel(get, view, change, context) {
   const details = await get("node", { node: view.select });
   const { node } = details;
   return {
@@ -26,7 +26,7 @@ export async function nodePanel(get, view, change, { lit }) {
     full: node.type === "column" ? `${node.namespace}/${node.name}: ${node.field}` : `${node.namespace}/${node.name}`,
     mark: node.type === "job" ? stateBadge(node.state) : icon(node.type, "kind-icon"),
     actions: actions(node, view, change),
-    tabs: tabs(details, view, change, lit),
+    tabs: tabs(details, view, change, context),
   };
 }
 
@@ -70,7 +70,7 @@ function actions(node, view, change) {
   return [centre, copyButton(column ? node.field : node.name, "the name", "Name"), id].filter(Boolean);
 }
 
-function tabs(details, view, change, lit) {
+function tabs(details, view, change, context) {
   const { node, columns, runs, events, facets } = details;
   const openEvent = (event) => change({ event: event.event_id, tab: null });
   const eventsTab = {
@@ -78,7 +78,7 @@ function tabs(details, view, change, lit) {
     build: () => [events.length ? el("div", { class: "rows" }, events.map((event) => eventRow(event, false, openEvent))) : nothing("None.")],
   };
   const facetsTab = { id: "facets", name: "Facets", count: Object.keys(facets).length, build: () => [facetList(facets)] };
-  const about = { id: "about", name: "About", build: () => overview(node, runs, lit) };
+  const about = { id: "about", name: "About", build: () => overview(node, runs, change, context) };
   if (node.type === "job") return [about, runsTab(node, runs, view, change), eventsTab, facetsTab];
   if (node.type === "dataset") return [about, columnsTab(node, columns, change), eventsTab, facetsTab];
   return [about, eventsTab];
@@ -97,8 +97,9 @@ function columnsTab(node, columns, change) {
   return { id: "columns", name: "Columns", count: columns.length, build: () => [columns.length ? table() : nothing(node.columns_reason ?? "No column is known.")] };
 }
 
-function overview(node, runs, lit) {
-  const paths = lit && section("In this graph", el("p", {}, `${counted(lit.upstream, "node")} upstream, ${counted(lit.downstream, "node")} downstream.`));
+function overview(node, runs, change, { lit, graph }) {
+  const noun = node.type === "column" ? "column" : "node";
+  const paths = lit && section("In this graph", el("p", {}, `${counted(lit.upstream, noun)} upstream, ${counted(lit.downstream, noun)} downstream.`));
   const names = section("Names", facts([
     ["Namespace", node.namespace, "the namespace"],
     [node.type === "job" ? "Job" : "Dataset", node.name, "the name"],
@@ -107,7 +108,23 @@ function overview(node, runs, lit) {
     ["Columns", node.type === "dataset" ? node.columns || node.columns_reason : null],
     [node.type === "job" ? "job_id" : "dataset_id", node.job_id ?? node.dataset_id, node.job_id ? "job_id" : "dataset_id"],
   ]));
-  return [node.type === "job" ? latest(node, runs) : null, names, paths].filter(Boolean);
+  const ends = node.type === "column" && graph ? [derived("Comes from", node, "target", "source", graph, change), derived("Goes into", node, "source", "target", graph, change)] : [];
+  return [node.type === "job" ? latest(node, runs) : null, names, ...ends, paths].filter(Boolean);
+}
+
+/** The columns next to a column in the graph, and how one is made of the other. */
+function derived(title, node, here, there, graph, change) {
+  const others = new Map(graph.nodes.map((one) => [one.id, one]));
+  const edges = graph.edges.filter((edge) => edge.type === "field" && edge[here] === node.id);
+  if (!edges.length) return null;
+  return section(title, el("div", { class: "rows" }, edges.map((edge) => {
+    const other = others.get(edge[there]);
+    const how = edge.transformations.map(({ type, subtype, masking }) => [type, subtype, masking ? "masking" : ""].filter(Boolean).join(" ").toLowerCase());
+    return row({
+      key: edge.id, mark: icon(other.type, "kind-icon"), title: other.field ?? other.label, full: `${other.namespace}/${other.name}`,
+      note: [other.field ? cut(other.name, 48) : "every column", ...new Set(how)].join(" · "),
+    }, () => change({ select: other.id, tab: null }));
+  })));
 }
 
 function latest(node, runs) {

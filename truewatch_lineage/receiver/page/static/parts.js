@@ -3,7 +3,7 @@
 import { button, el } from "./dom.js";
 import { copyButton } from "./copy.js";
 import { icon, stateBadge, stateLook } from "./icons.js";
-import { cut, when } from "./text.js";
+import { briefly, cut } from "./text.js";
 
 /** A titled part of a panel. @param {string} title @param {...(Node|string|null)} children */
 export function section(title, ...children) {
@@ -52,7 +52,7 @@ export function eventRow(event, current, open) {
     title: cut(name, 44),
     full: `${event.job_namespace ?? event.dataset_namespace ?? ""}/${name}`,
     note: [event.event_type ?? event.kind, event.destination, event.duplicates ? `received ${event.duplicates + 1} times` : ""].filter(Boolean).join(" · "),
-    side: when(event.arrived_at ?? event.event_time),
+    side: briefly(event.arrived_at ?? event.event_time),
     current,
   }, () => open(event));
 }

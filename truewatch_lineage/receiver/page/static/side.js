@@ -3,7 +3,7 @@
 import { button, byId, el, refill } from "./dom.js";
 import { icon, stateBadge } from "./icons.js";
 import { eventRow, nothing, row } from "./parts.js";
-import { counted, cut, when } from "./text.js";
+import { briefly, counted, cut } from "./text.js";
 
 const SHOWN = 50;
 
@@ -54,7 +54,7 @@ export class Side {
     return row({
       key: `run ${run.run_id} ${run.job}`, mark: stateBadge(run.state), title: cut(run.job_name, 40),
       full: `${run.job_namespace}/${run.job_name}\n${run.run_id}\n${run.reason}`, note: run.reason,
-      side: when(run.started_at ?? run.first_event_at), current: run.run_id === view.run && run.job === view.select,
+      side: briefly(run.started_at ?? run.first_event_at), current: run.run_id === view.run && run.job === view.select,
     }, () => this.handlers.run(run));
   }
 

@@ -29,7 +29,9 @@ export function shorten(text, room, font) {
 export function cut(text, length) {
   if (text.length <= length) return text;
   const head = Math.ceil((length - 1) / 2);
-  return `${text.slice(0, head)}…${text.slice(text.length - (length - 1 - head))}`;
+  const tail = text.slice(text.length - (length - 1 - head));
+  // Points beside the ellipsis would read as part of it.
+  return `${text.slice(0, head).replace(/[./]+$/, "")}…${tail.replace(/^[./]+/, "")}`;
 }
 
 /**
@@ -44,6 +46,11 @@ export function when(iso) {
   const clock = time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
   if (time.toDateString() === new Date().toDateString()) return clock;
   return `${time.toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" })}, ${clock}`;
+}
+
+/** Writes a time as short as a list needs it: of today the time of day, else the date. @param {string|null} iso */
+export function briefly(iso) {
+  return when(iso).replace(/ \d{4}, .*$/, "");
 }
 
 /** Writes a duration. @param {number|null} seconds */

@@ -1,0 +1,54 @@
+"""Chromium for all of these tests, and a visit for each, which must end without a complaint or a stray request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from playwright.sync_api import Browser
+from support.browser import Visit, chromium, chromium_path
+from support.events import recorded
+from support.receiver import Receiver
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, skipped where it is missing."""
+    path = chromium_path()
+    if path is None:
+        pytest.skip("no Chromium here: apt-get install chromium")
+    with chromium(path) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def pipelines() -> Iterator[Receiver]:
+    """A receiver that holds the recorded events; for tests that only read."""
+    with Receiver() as receiver:
+        for _name, event in recorded():
+            assert receiver.post(event).status == 200
+        yield receiver
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """An empty receiver."""
+    with Receiver() as running:
+        yield running
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """Begin visits as ``Visit`` does; at the end none may have complained or asked another host for anything."""
+    visits: list[Visit] = []
+    with ExitStack() as stack:
+
+        def begin(receiver: Receiver, **how: object) -> Visit:
+            visits.append(Visit(browser, receiver.url, **how))
+            stack.callback(visits[-1].close)
+            return visits[-1]
+
+        yield begin
+    assert [complaint for one in visits for complaint in one.complaints] == []
+    assert [url for one in visits for url in one.strangers] == []
