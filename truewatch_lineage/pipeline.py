@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
 import threading
 import time
-import weakref
 from collections.abc import Mapping
 
+from truewatch_lineage import endings
 from truewatch_lineage.config import Settings
-from truewatch_lineage.courier import Courier, binding_of
+from truewatch_lineage.courier import binding_of
 from truewatch_lineage.errors import SpoolError
 from truewatch_lineage.intake import Batch, Intake
 from truewatch_lineage.notices import Notices
@@ -20,10 +19,6 @@ from truewatch_lineage.runtime import Runtime, start
 from truewatch_lineage.spool import Binding, Store
 
 log = logging.getLogger(__name__)
-
-_pipelines: weakref.WeakSet[Pipeline] = weakref.WeakSet()
-_orphans: list[Courier] = []
-"""Couriers whose pipelines were dropped without a close and that still deliver for a while."""
 
 
 class Pipeline:
@@ -43,7 +38,7 @@ class Pipeline:
         self._is_empty = True
         self._runtime: Runtime | None = None
         self._lock = threading.Lock()
-        _pipelines.add(self)
+        endings.watch(self)
 
     def emit(self, event: object) -> None:
         """Store an event, then try within the budget to have it delivered; never raises.
@@ -115,9 +110,8 @@ class Pipeline:
             runtime = self._runtime
             if runtime is None or not runtime.is_current():
                 runtime = self._runtime = start(self.settings, self.bindings, self._notices, inline=self._closed)
-                _orphans[:] = [orphan for orphan in _orphans if not orphan.has_ended()]
                 if runtime.background and runtime.courier is not None:
-                    weakref.finalize(self, _orphan, runtime.courier, self.settings.exit_budget).atexit = False
+                    endings.adopt_when_dropped(self, runtime.courier, self.settings.exit_budget)
             return runtime
 
     def _store(self, runtime: Runtime, batch: Batch) -> list[int | None] | None:
@@ -145,33 +139,3 @@ class Pipeline:
         if ids is not None and runtime.store is not None:
             self._overflow.write(runtime.store)
         return waiting
-
-
-def _orphan(courier: Courier, budget: float) -> None:
-    """Let the threads of a dropped pipeline deliver for a while and then end, so that no client leaks them.
-
-    Called by the garbage collector, in the middle of anything: takes no lock.
-    """
-    courier.finish(budget)
-    _orphans.append(courier)
-
-
-def _close_all() -> None:
-    """Close every pipeline at exit, all within one ``exit_budget``."""
-    pipelines = list(_pipelines)
-    deadline = time.monotonic() + max((one.settings.exit_budget for one in pipelines), default=0.0)
-    for pipeline in pipelines:
-        pipeline.close(max(0.0, deadline - time.monotonic()))
-    for courier in _orphans:
-        courier.stop()
-
-
-def _after_fork() -> None:
-    _orphans.clear()
-    for pipeline in list(_pipelines):
-        pipeline.after_fork()
-
-
-atexit.register(_close_all)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -64,9 +64,11 @@ def start(settings: Settings, bindings: Sequence[Binding], notices: Notices, *, 
     store = _open(settings, bindings, notices)
     courier, background = None, False
     if store is not None and settings.delivery != "spool":
-        courier = Courier(store, settings.destinations, connections=CONNECTIONS)
         wanted = settings.delivery == "background" or (settings.delivery == "auto" and not ends_abruptly())
-        background = wanted and not inline and _started(courier)
+        # Threads get a connection of their own, so that they read and settle while an emit waits for the disk.
+        own = _open(settings, bindings, notices) if wanted and not inline else None
+        courier = Courier(own or store, settings.destinations, connections=CONNECTIONS)
+        background = own is not None and _started(courier)
     direct = Direct(dict(zip(bindings, settings.destinations, strict=True)))
     return Runtime(os.getpid(), store, courier, direct, background, time.monotonic())
 

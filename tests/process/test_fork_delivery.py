@@ -193,10 +193,10 @@ def test_an_event_of_an_exit_handler_older_than_ours(server, tmp_path):
     code = """
         transport = TrueWatchTransport(json.loads(sys.argv[1]))
         transport.emit(event("START", "r"))
-        from truewatch_lineage import pipeline
-        atexit.unregister(pipeline._close_all)
+        from truewatch_lineage import endings
+        atexit.unregister(endings._close_all)
         atexit.register(lambda: transport.emit(event("COMPLETE", "r")))
-        atexit.register(pipeline._close_all)
+        atexit.register(endings._close_all)
     """
     run_script(tmp_path, code, settings(server, tmp_path))
     assert steps(server) == {"r": ["START", "COMPLETE"]}
@@ -209,8 +209,8 @@ def test_an_error_that_ends_the_process_loses_nothing(server, tmp_path):
         sys.excepthook = lambda *_: None
         atexit.register(os._exit, 0)
         transport.emit(event("FAIL", "r"))
-        from truewatch_lineage import pipeline
-        atexit.register(pipeline._close_all)
+        from truewatch_lineage import endings
+        atexit.register(endings._close_all)
         raise RuntimeError
     """
     run_script(tmp_path, code, settings(server, tmp_path))

@@ -104,12 +104,14 @@ class Courier:
         return not any(service.is_alive() for service in self._services)
 
     def stop(self) -> None:
-        """Wait for the background threads until the deadline of `finish`, then close the connections."""
+        """Wait for the background threads until the deadline of `finish`, then close the connections and their store."""
         for service in self._services:
             service.join()
-        self._services.clear()
         for leader in self._leaders.values():
             leader.close()
+        if self._services:
+            self._services.clear()
+            self._store.close()
 
     def _each(self, bindings: Iterable[Binding], deadline: float, action: Callable[[Leader], None]) -> None:
         """Run an action for several destinations at once, so that a slow one does not spend another's budget."""

@@ -6,12 +6,10 @@ Every write holds the lock ``write.lock`` as well as SQLite's own, and so does e
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
 import sqlite3
 import threading
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -25,7 +23,7 @@ from truewatch_lineage.errors import (
 )
 from truewatch_lineage.protocol import MIB
 from truewatch_lineage.spool import folder as folders
-from truewatch_lineage.spool import rescue, schema
+from truewatch_lineage.spool import lifetimes, rescue, schema
 from truewatch_lineage.spool.locks import FileLock
 
 BUSY_SECONDS: Final = 5.0
@@ -39,10 +37,7 @@ SHRINK_STEPS: Final = 16
 RESERVED_PAGES: Final = 64
 LARGEST_PAGE: Final = 65_536
 
-_databases: weakref.WeakSet[Database] = weakref.WeakSet()
-_registry = threading.Lock()
 _inherited: set[tuple[int, int]] = set()  # files that were open when a program forked behind Python's back
-_ending = threading.Event()
 
 
 class Database:
@@ -66,8 +61,7 @@ class Database:
         self._durable: bool | None = None
         self._pid = os.getpid()
         self._depth = 0
-        with _registry:
-            _databases.add(self)
+        lifetimes.track(self)
 
     @contextlib.contextmanager
     def write(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
@@ -181,7 +175,7 @@ class Database:
         connection, self._connection = self._connection, None
         if connection is not None:  # a fork that did not call our hook before it, such as uWSGI's
             _inherited.add(self._inode)
-            _leak(connection)
+            lifetimes.leak(connection)
         self._gate.abandon()
         self._mutex = threading.RLock()
         self._depth = 0
@@ -220,7 +214,7 @@ class Database:
 
     def _let_go(self, connection: sqlite3.Connection) -> None:
         if not self._is_in_place():
-            _leak(connection)
+            lifetimes.leak(connection)
             return
         with contextlib.suppress(sqlite3.Error):
             connection.close()
@@ -237,7 +231,7 @@ class Database:
         if self._connection is not None:
             if self._is_in_place():
                 return self._connection
-            _leak(self._connection)
+            lifetimes.leak(self._connection)
             self._connection = None
         rescue.complete(self.path)
         folders.create_file(self.path)
@@ -246,8 +240,8 @@ class Database:
         self._inode = (found.st_dev, found.st_ino)
         self._check_inherited()
         self._connection = schema.connect(self.path, full=self._full, busy=self._busy)
-        if _ending.is_set():  # a daemon thread that outlives our closing; see `_close_all`
-            _leak(self._connection)
+        if lifetimes.ending.is_set():  # Python must not close it without the gate
+            lifetimes.leak(self._connection)
         self._durable = None
         self.generation += 1
         return self._connection
@@ -328,45 +322,3 @@ class Database:
             if connection is not None:
                 self._let_go(connection)
             rescue.move_aside(self.path, self._inode, busy=self._busy)
-
-
-def _leak(connection: sqlite3.Connection) -> None:
-    """Keep a connection from ever being closed.
-
-    Closing one that was inherited over a fork, or whose file has been renamed, would delete the log that now stands
-    under its old name.
-    """
-    import ctypes  # noqa: PLC0415 - 5 ms that only a rare fork or rescue needs
-
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-
-
-def _before_fork() -> None:
-    _registry.acquire()
-    for database in sorted(_databases, key=id):
-        database.before_fork()
-
-
-def _after_fork_in_parent() -> None:
-    for database in _databases:
-        database.after_fork_in_parent()
-    _registry.release()
-
-
-def _after_fork_in_child() -> None:
-    global _registry  # noqa: PLW0603 - the inherited lock is held by the fork
-    _registry = threading.Lock()
-    for database in _databases:
-        database.after_fork_in_child()
-
-
-def _close_all() -> None:
-    """Close what is open when the interpreter ends, since it would close it without the gate."""
-    _ending.set()
-    for database in list(_databases):
-        database.close()
-
-
-atexit.register(_close_all)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

@@ -1,7 +1,7 @@
 """Locks between processes, held by the kernel, so that a killed holder frees them.
 
 ``flock`` belongs to the open file description, which a forked child shares with its parent: the child must close its
-copy without unlocking, or it would free a lock that its parent still relies on. `abandon_after_fork` does that; where
+copy without unlocking, or it would free a lock that its parent still relies on. `after_fork_in_child` does that; where
 a program forks behind Python's back, the lock itself sees that the process is another one.
 """
 
@@ -156,17 +156,19 @@ class FileLock:
                 os.close(handle)
 
 
-def abandon_after_fork() -> None:
-    """In a forked child: let go of the descriptors of every lock that the parent opened."""
+def before_fork() -> None:
+    """Let no thread be about to open a lock file while the process forks."""
+    _opening.acquire()
+
+
+def after_fork_in_parent() -> None:
+    """Let the threads go on."""
+    _opening.release()
+
+
+def after_fork_in_child() -> None:
+    """Let go of the descriptors of every lock that the parent opened."""
     global _opening  # noqa: PLW0603 - the inherited lock is held by the fork
     _opening = threading.RLock()
     for lock in list(_locks):
         lock.abandon()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=lambda: _opening.acquire(),  # noqa: PLW0108 - a child has another lock
-        after_in_parent=lambda: _opening.release(),  # noqa: PLW0108 - as above
-        after_in_child=abandon_after_fork,
-    )
