@@ -104,7 +104,7 @@ class Courier:
         return not any(service.is_alive() for service in self._services)
 
     def stop(self) -> None:
-        """Wait for the background threads until the deadline of `finish`, then close the connections and their store."""
+        """Wait for the background threads until the deadline of `finish`, then close what they had open."""
         for service in self._services:
             service.join()
         for leader in self._leaders.values():

@@ -18,7 +18,8 @@ _LONGEST_WAIT: Final = 0.02
 def deliver(store: Store, leader: Leader, event_id: int, deadline: float) -> None:
     """Have one event delivered, and what waits ahead of it, by leading or by waiting for whoever leads.
 
-    Returns at once where the destination is paused or parked, or where more than 100 events wait ahead.
+    Returns at once where the destination is paused or parked, where more than 100 events wait ahead, or where another
+    process leads and the event's lane waits for a later time.
 
     Args:
         store: The spool.
@@ -39,7 +40,8 @@ def deliver(store: Store, leader: Leader, event_id: int, deadline: float) -> Non
             finally:
                 leader.resign()
             return
-        if not store.is_pending(event_id):
+        due = store.lane_due(event_id)
+        if due is None or leader.seconds_until(due) > 0.0:
             return
         time.sleep(min(wait, max(0.0, deadline - time.monotonic())))
         wait = min(wait * 2, _LONGEST_WAIT)

@@ -107,9 +107,14 @@ class Leader:
                 return reopened(standing)
         return standing
 
+    def seconds_until(self, when: float) -> float:
+        """Return the seconds until a time; one further ahead than any we set means that the clock was turned back."""
+        ahead = when - self._store.clock()
+        return 0.0 if ahead > CLOCK_TOLERANCE else max(0.0, ahead)
+
     def may_try(self, standing: Standing) -> bool:
         """Tell whether anything may be tried now: the destination is ready, or its probe is due."""
-        return standing.state == "ready" or self._seconds_until(standing.until or 0.0) == 0.0
+        return standing.state == "ready" or self.seconds_until(standing.until or 0.0) == 0.0
 
     def wait_seconds(self, standing: Standing) -> float:
         """Return after how many seconds something may be tried; infinity if nothing waits.
@@ -119,9 +124,9 @@ class Leader:
         """
         if standing.state != "ready":  # asked at each emit of an outage: next_due would look at all that waits
             waits = self._store.pending(self.binding, limit=1)
-            return self._seconds_until(standing.until or 0.0) if waits else math.inf
+            return self.seconds_until(standing.until or 0.0) if waits else math.inf
         due = self._store.next_due(self.binding)
-        return math.inf if due is None else self._seconds_until(due)
+        return math.inf if due is None else self.seconds_until(due)
 
     def lead(self, *, goal: Goal, deadline: float, threads: bool, probe: bool = False) -> None:
         """Deliver what is due, as the leader, until nothing more can be tried now.
@@ -218,11 +223,6 @@ class Leader:
         self._told.settled(before, standing, settlements)
         if self._store.database.wal_bytes() > CHECKPOINT_BYTES:
             self._store.database.checkpoint()
-
-    def _seconds_until(self, when: float) -> float:
-        """Return the seconds until a time; one further ahead than any we set means that the clock was turned back."""
-        ahead = when - self._store.clock()
-        return 0.0 if ahead > CLOCK_TOLERANCE else max(0.0, ahead)
 
     def _fingerprint(self) -> str | None:
         generation = self._store.database.generation

@@ -174,6 +174,20 @@ class Store:
         with self.database.read() as connection:
             return bool(connection.execute("SELECT 1 FROM event WHERE id = ? AND state = 0", (event_id,)).fetchone())
 
+    def lane_due(self, event_id: int) -> float | None:
+        """Return when the head of a waiting event's lane is due, in epoch seconds; None if the event waits no more.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+        with self.database.read() as connection:
+            row = connection.execute(
+                "SELECT head.due FROM event JOIN event AS head USING (destination_id, lane) "
+                "WHERE event.id = ? AND event.state = 0 AND head.state = 0 AND head.head = 1",
+                (event_id,),
+            ).fetchone()
+        return None if row is None else float(row[0])
+
     def pending(self, binding: Binding, *, before: int | None = None, limit: int = -1) -> int:
         """Count the events that wait for a destination, up to ``limit``, or those before an id.
 
