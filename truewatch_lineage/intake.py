@@ -13,7 +13,6 @@ from truewatch_lineage.errors import EventError, TokenError
 from truewatch_lineage.events.model import Identity, identify
 from truewatch_lineage.events.redact import Redactor
 from truewatch_lineage.events.serialise import dumps, normalise, to_tree
-from truewatch_lineage.events.trim import exclude, trim
 from truewatch_lineage.spool import Binding, Entry
 
 log = logging.getLogger(__name__)
@@ -121,6 +120,8 @@ def _fit(destination: DestinationSettings, tree: dict[str, Any], data: bytes) ->
     if destination.mapper is not None:
         changed = destination.mapper.apply(changed)
     if destination.exclude_facets:
+        from truewatch_lineage.events.trim import exclude  # noqa: PLC0415 - 3 ms that few destinations need
+
         changed = exclude(changed, destination.exclude_facets)
     if profile.schema_url is not None:
         changed = {**changed, "schemaURL": profile.schema_url}
@@ -133,6 +134,8 @@ def _fit(destination: DestinationSettings, tree: dict[str, Any], data: bytes) ->
             f"The event has {len(data):,} bytes, and {profile.label} takes {profile.max_decoded:,} at most.",
             fix="Leave out large facets by exclude_facets, or set oversize to trim.",
         )
+    from truewatch_lineage.events.trim import trim  # noqa: PLC0415 - 3 ms that few events need
+
     return dumps(trim(changed, profile.max_decoded, len(data)))
 
 

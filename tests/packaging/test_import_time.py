@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -12,22 +13,23 @@ RUNS = 9
 TIMED = """
 import time
 import openlineage.client
-started = time.perf_counter()
+started = time.process_time()
 import truewatch_lineage.transport
-print(time.perf_counter() - started)
+print(time.process_time() - started)
 """
 
 
-def _output(code: str) -> str:
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
-    return result.stdout.strip()
+def _output(code: str, **environment: str) -> str:
+    command = [sys.executable, "-c", code]
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | environment
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=30, check=True).stdout.strip()
 
 
 @pytest.mark.serial
-def test_the_transport_adds_little_to_the_import_of_the_client() -> None:
-    """Over ``import openlineage.client`` the transport adds at most 40 ms: the median of nine processes."""
-    _output(TIMED)  # writes the byte code
-    times = sorted(float(_output(TIMED)) for _ in range(RUNS))
+def test_the_transport_adds_little_to_the_import_of_the_client(tmp_path) -> None:
+    """Over ``import openlineage.client`` the transport adds at most 40 ms of CPU: the median of nine processes."""
+    _output(TIMED, PYTHONPYCACHEPREFIX=str(tmp_path))  # writes the byte code, as an installer does
+    times = sorted(float(_output(TIMED, PYTHONPYCACHEPREFIX=str(tmp_path))) for _ in range(RUNS))
 
     assert times[RUNS // 2] <= ALLOWED_S, times
 

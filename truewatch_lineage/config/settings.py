@@ -9,12 +9,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from truewatch_lineage.destinations.profile import AuthMethod, Profile
 from truewatch_lineage.destinations.tokens import TokenSource
-from truewatch_lineage.events.mapping import NameMapper
-from truewatch_lineage.events.match import Match
+
+if TYPE_CHECKING:  # 3 ms that few settings need
+    from truewatch_lineage.events.mapping import NameMapper
+    from truewatch_lineage.events.match import Match
 
 Delivery = Literal["auto", "inline", "background", "spool"]
 
