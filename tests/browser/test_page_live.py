@@ -72,6 +72,21 @@ def test_the_focus_stays_where_it_is_while_events_arrive(visit, receiver):
     assert page.evaluate("document.activeElement.value") == "rep"
 
 
+def test_what_is_read_in_the_drawer_stays_as_it_is_while_events_arrive(visit, receiver):
+    """A fold that the reader opened in an event, or closed in a list, is left so."""
+    receiver.post(event())
+    page = visit(receiver).open(f"node={JOB}&select={JOB}&event={receiver.events()[0]['event_id']}")
+    fold = page.locator(".json details").filter(has_text="orders").last
+    fold.locator("summary").first.click()
+    opened = fold.evaluate("(details) => details.open")
+    page.locator(".side summary").filter(has_text="Open runs").click()
+    receiver.post(event("FAIL", job="weekly"))
+    expect(page.locator(".side .row").filter(has_text="weekly")).to_be_visible()
+    page.wait_for_timeout(300)
+    assert fold.evaluate("(details) => details.open") == opened
+    expect(page.locator(".side details").first).not_to_have_attribute("open", "")
+
+
 def test_a_store_that_is_cleared_is_shown_empty(visit, receiver):
     """The page follows a reset."""
     receiver.post(event())

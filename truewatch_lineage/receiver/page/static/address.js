@@ -68,6 +68,17 @@ export function writeAddress(view) {
   return `#${query}`;
 }
 
+/**
+ * Makes the id of a job's node.
+ * @param {string|null} namespace
+ * @param {string|null} name
+ * @returns {string|null} null if there is no job.
+ */
+export function jobId(namespace, name) {
+  if (namespace === null || name === null) return null;
+  return `job:${namespace.replaceAll("%", "%25").replaceAll("|", "%7C")}|${name}`;
+}
+
 function number(text, least, most, otherwise) {
   return /^\d{1,5}$/.test(text ?? "") ? Math.min(most, Math.max(least, Number(text))) : otherwise;
 }

@@ -31,6 +31,7 @@ export class Drawer {
     this.get = get;
     this.handlers = handlers;
     this.shown = "";
+    this.told = "";
     this.turn = 0;
   }
 
@@ -56,30 +57,41 @@ export class Drawer {
     }
     const key = JSON.stringify([subject, view.event, view.run, view.select]);
     if (key !== this.shown) this.host.classList.add("waiting");
-    const panel = await this.#read(subject, view, context);
+    const { panel, answers } = await this.#read(subject, view, context);
     if (turn !== this.turn) return;
     this.host.classList.remove("waiting");
+    // What is unchanged is left alone: its folds, its scroll position, a text that is being marked.
+    const told = JSON.stringify([key, view.tab, view.node, answers, context.lit?.upstream, context.lit?.downstream, context.graph?.edges.length]);
+    if (told === this.told && this.host.hasChildNodes()) return;
+    this.told = told;
     this.#fill(panel, view, key === this.shown);
     this.shown = key;
   }
 
   async #read(subject, view, context) {
     const read = { event: eventPanel, run: runPanel, node: nodePanel }[subject];
+    const answers = [];
+    const get = async (...question) => {
+      const answer = await this.get(...question);
+      answers.push(answer);
+      return answer;
+    };
     try {
-      return await read(this.get, view, this.handlers.change, context);
+      return { panel: await read(get, view, this.handlers.change, context), answers };
     } catch (error) {
       const text = error.status === 0 ? "The receiver does not answer." : error.message;
-      return { kind: SUBJECTS[subject], title: "This can’t be shown", full: "", mark: null, actions: [], tabs: [{ id: "none", name: "", build: () => [nothing(text)] }] };
+      const tabs = [{ id: "none", name: "", build: () => [nothing(text)] }];
+      return { panel: { kind: SUBJECTS[subject], title: "This can’t be shown", full: "", mark: null, actions: [], tabs }, answers: [text] };
     }
   }
 
   #fill(panel, view, same) {
     const tab = panel.tabs.find((one) => one.id === view.tab) ?? panel.tabs[0];
-    const body = el("div", { class: "drawer-body", role: "tabpanel", "aria-label": tab.name || "Details", tabindex: 0, data: { key: "body" } }, tab.build());
+    const body = el("div", { id: "drawer-body", class: "drawer-body", role: "tabpanel", "aria-label": tab.name || "Details", tabindex: 0, data: { key: "body" } }, tab.build());
     const top = same ? this.host.querySelector(".drawer-body")?.scrollTop : 0;
-    const opened = same ? openKeys(this.host) : [];
+    const folds = same ? foldsOf(this.host) : [];
     refill(this.host, this.#head(panel), ...(panel.tabs.length > 1 ? [this.#tabs(panel, tab)] : []), body);
-    for (const key of opened) find(this.host, key)?.setAttribute("open", "");
+    for (const [key, open] of folds) find(this.host, key)?.toggleAttribute("open", open);
     body.scrollTop = top ?? 0;
   }
 
@@ -94,7 +106,7 @@ export class Drawer {
   #tabs(panel, current) {
     const choose = (tab) => this.handlers.change({ tab: tab.id });
     const tabs = panel.tabs.map((tab) => button({
-      role: "tab", class: "tab", "aria-selected": String(tab === current), tabindex: tab === current ? 0 : -1, data: { key: `tab ${tab.id}` },
+      role: "tab", class: "tab", "aria-selected": String(tab === current), "aria-controls": "drawer-body", tabindex: tab === current ? 0 : -1, data: { key: `tab ${tab.id}` },
     }, () => choose(tab), tab.name, tab.count !== undefined && el("span", { class: "count" }, String(tab.count))));
     const turn = (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -108,7 +120,7 @@ export class Drawer {
   }
 }
 
-/** Which folds the reader opened, so that a refresh leaves them open. */
-function openKeys(host) {
-  return [...host.querySelectorAll("details[open][data-key]")].map((details) => details.dataset.key);
+/** Which folds are open and which closed, so that a refresh leaves them so. */
+function foldsOf(host) {
+  return [...host.querySelectorAll("details[data-key]")].map((details) => [details.dataset.key, details.open]);
 }

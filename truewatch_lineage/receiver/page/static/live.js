@@ -4,7 +4,7 @@ const RETRY = 2000;
 
 /**
  * @typedef {Object} LiveHandlers
- * @property {function(boolean): void} hello Connected; true if it had been connected before.
+ * @property {function({seq: number}): void} hello Connected; the last event that is stored.
  * @property {function(Object): void} changed
  * @property {function(): void} cleared
  * @property {function(Object): void} refused An event was refused.
@@ -17,14 +17,10 @@ const RETRY = 2000;
  * @param {LiveHandlers} handlers
  */
 export function follow(address, handlers) {
-  let before = false;
   const connect = () => {
     const source = new EventSource(address());
     const data = (act) => (event) => act(JSON.parse(event.data));
-    source.addEventListener("hello", () => {
-      handlers.hello(before);
-      before = true;
-    });
+    source.addEventListener("hello", data(handlers.hello));
     source.addEventListener("changed", data(handlers.changed));
     source.addEventListener("cleared", () => handlers.cleared());
     source.addEventListener("refused", data(handlers.refused));

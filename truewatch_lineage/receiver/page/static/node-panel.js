@@ -80,7 +80,7 @@ function tabs(details, view, change, context) {
   const facetsTab = { id: "facets", name: "Facets", count: Object.keys(facets).length, build: () => [facetList(facets)] };
   const about = { id: "about", name: "About", build: () => overview(node, runs, change, context) };
   if (node.type === "job") return [about, runsTab(node, runs, view, change), eventsTab, facetsTab];
-  if (node.type === "dataset") return [about, columnsTab(node, columns, change), eventsTab, facetsTab];
+  if (node.type === "dataset") return [about, columnsTab(node, columns, view, change), eventsTab, facetsTab];
   return [about, eventsTab];
 }
 
@@ -89,9 +89,10 @@ function runsTab(node, runs, view, change) {
   return { id: "runs", name: "Runs", count: node.runs, build: () => [runs.length ? runRows(runs, view, change) : nothing("It has not run."), more].filter(Boolean) };
 }
 
-function columnsTab(node, columns, change) {
+function columnsTab(node, columns, view, change) {
+  const open = view.columns.includes("*") ? view.columns : [...new Set([...view.columns, node.id])];
   const body = () => columns.map((column) => el("tr", {},
-    el("td", {}, button({ class: "link mono", data: { key: `column ${column.id}` } }, () => change({ select: column.id, tab: null }), column.name)),
+    el("td", {}, button({ class: "link mono", data: { key: `column ${column.id}` } }, () => change({ select: column.id, columns: open, tab: null }), column.name)),
     el("td", { class: "mono quiet" }, column.type ?? ""), el("td", {}, column.description ?? "")));
   const table = () => el("table", { class: "table" }, el("thead", {}, el("tr", {}, ["Column", "Type", "Description"].map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, body()));
   return { id: "columns", name: "Columns", count: columns.length, build: () => [columns.length ? table() : nothing(node.columns_reason ?? "No column is known.")] };

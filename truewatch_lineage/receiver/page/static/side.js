@@ -20,6 +20,8 @@ export class Side {
   constructor(host, get, handlers) {
     this.get = get;
     this.handlers = handlers;
+    /** The last event that was read. */
+    this.newest = 0;
     this.totals = el("p", { class: "totals" });
     this.lists = {
       runs: list("Open runs", "START without COMPLETE, FAIL or ABORT"),
@@ -34,7 +36,6 @@ export class Side {
   /**
    * Reads everything again.
    * @param {import("./address.js").View} view What is current is marked.
-   * @returns {Promise<Object>} The receiver's counts.
    */
   async refresh(view) {
     const [open, events, stats] = await Promise.all([
@@ -47,7 +48,7 @@ export class Side {
     fill(this.lists.datasets, open.datasets_total, open.datasets.map((one) => this.#dataset(one, view)), "Every dataset has its columns.");
     const rows = events.events.map((event) => eventRow(event, event.event_id === view.event, this.handlers.event));
     fill(this.lists.events, null, rows, "None yet.");
-    return stats;
+    this.newest = events.events[0]?.seq ?? 0;
   }
 
   #run(run, view) {
