@@ -315,7 +315,7 @@ class Machine(RuleBasedStateMachine):
 @pytest.mark.timeout(900)  # a failure is made small first
 @pytest.mark.parametrize(
     ("examples", "steps"),
-    [(150, 40), pytest.param(1000, 50, marks=pytest.mark.slow)],
+    [(120, 30), pytest.param(1000, 50, marks=pytest.mark.slow)],
 )
 def test_the_store_does_what_the_model_does(examples, steps, capsys):
     """No sequence of puts, settlements, clock changes and reopenings makes the store and the model disagree."""

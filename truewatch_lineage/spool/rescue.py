@@ -191,8 +191,9 @@ def _copy_from_indices(old: sqlite3.Connection, new: sqlite3.Connection) -> None
 
 def _rows(old: sqlite3.Connection, table: str) -> Iterator[tuple[list[str], tuple[Any, ...]]]:
     """Read a table row by row, stepping over the ids whose page is damaged."""
+    highest = _highest_id(old, table)
     last = gap = 0
-    while gap < GAP_LIMIT:
+    while gap < GAP_LIMIT and last + gap <= highest:
         try:
             cursor = old.execute(f"SELECT * FROM {table} WHERE id > ? ORDER BY id", (last + gap,))  # noqa: S608
             columns = [column[0] for column in cursor.description]
@@ -204,6 +205,12 @@ def _rows(old: sqlite3.Connection, table: str) -> Iterator[tuple[list[str], tupl
             gap += 1
         else:
             return
+
+
+def _highest_id(old: sqlite3.Connection, table: str) -> int:
+    """Return the last id that a table ever had, or a number beyond all where that can't be read."""
+    sequences = dict(_read(old, "SELECT name, seq FROM sqlite_sequence"))
+    return int(sequences.get("event" if table == "receipt" else table, 1 << 62))
 
 
 def _mend(new: sqlite3.Connection) -> None:
