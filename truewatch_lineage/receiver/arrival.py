@@ -9,8 +9,9 @@ from typing import Any
 
 import orjson
 
-from truewatch_lineage.receiver.checks import Finding, kind_of, parse
+from truewatch_lineage.receiver.checks import Finding, kind_of
 from truewatch_lineage.receiver.ids import event_id
+from truewatch_lineage.receiver.parsing import parse
 from truewatch_lineage.receiver.redact import redact
 
 

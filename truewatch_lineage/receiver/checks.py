@@ -11,10 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import orjson
-
 from truewatch_lineage import protocol
-from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.rules import Rules
 from truewatch_lineage.receiver.times import ISO_8601, seconds
 
@@ -46,21 +43,6 @@ class Finding:
     message: str
     code: str = "invalidField"
     error: bool = True
-
-
-def parse(body: bytes) -> dict[str, Any]:
-    """Read one event from its decoded bytes; raises ``Refusal`` 400 if it is no JSON object."""
-    try:
-        tree = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        message = f"$: the body is not valid JSON: {error.msg} at byte {error.pos}."
-        raise Refusal(400, "invalidJson", message) from None
-    if isinstance(tree, list):
-        # T says it: "JSON arrays and the OpenLineage batch endpoint are not supported."
-        raise Refusal(400, "arrayNotSupported", "$: send one event in a request, not an array.")
-    if not isinstance(tree, dict):
-        raise Refusal(400, "notAnObject", "$: an event is a JSON object.")
-    return tree
 
 
 def kind_of(tree: Mapping[str, Any]) -> Kind | None:

@@ -6,7 +6,9 @@ import sqlite3
 from typing import Final
 
 from truewatch_lineage.receiver.ids import NodeKey
-from truewatch_lineage.receiver.lineage import Delta, Edge, Node
+from truewatch_lineage.receiver.lineage import Delta, Edge, Node, delta, shape
+from truewatch_lineage.receiver.projection import Projection
+from truewatch_lineage.receiver.projection.values import Tree
 
 TOUCH_EVERY: Final = 1000
 """An event's nodes and edges are marked as seen at least once in so many events; retention allows for that lag."""
@@ -52,22 +54,25 @@ class GraphWriter:
             raise KeyError(key)
         return number
 
-    def add(self, delta: Delta, seq: int) -> None:
+    def add(self, tree: Tree, projection: Projection, seq: int) -> None:
         """Add what one event says.
 
         Args:
-            delta: What it says.
-            seq: The event's place.
+            tree: The event.
+            projection: Its records.
+            seq: Its place.
         """
-        shape = hash(delta)
-        if seq - self._shapes.get(shape, -TOUCH_EVERY) < TOUCH_EVERY:
-            return
+        known = shape(tree)
+        if seq - self._shapes.get(known, -TOUCH_EVERY) >= TOUCH_EVERY:
+            self._remember(known, self._write(delta(tree, projection), seq), seq)
+
+    def _write(self, found: Delta, seq: int) -> dict[NodeKey, int]:
         numbers: dict[NodeKey, int] = {}
-        for node in sorted(delta.nodes, key=lambda one: one.key.type == "column"):
+        for node in sorted(found.nodes, key=lambda one: one.key.type == "column"):
             numbers[node.key] = self._put(node, numbers, seq)
-        job = numbers[delta.job] if delta.job is not None else 0
-        self._connection.executemany(_ADD_EDGE, [_row(edge, numbers, job, seq) for edge in delta.edges])
-        self._remember(shape, numbers, seq)
+        job = numbers[found.job] if found.job is not None else 0
+        self._connection.executemany(_ADD_EDGE, [_row(edge, numbers, job, seq) for edge in found.edges])
+        return numbers
 
     def _put(self, node: Node, numbers: dict[NodeKey, int], seq: int) -> int:
         number = self._nodes.get(node.key) or self._find(node.key)
@@ -83,12 +88,12 @@ class GraphWriter:
         row = self._connection.execute(_FIND, key).fetchone()
         return None if row is None else int(row[0])
 
-    def _remember(self, shape: int, numbers: dict[NodeKey, int], seq: int) -> None:
+    def _remember(self, known: int, numbers: dict[NodeKey, int], seq: int) -> None:
         if len(self._shapes) >= _MOST_SHAPES:
             self._shapes.clear()
         if len(self._nodes) + len(numbers) > _MOST_NODES:
             self._nodes.clear()
-        self._shapes[shape] = seq
+        self._shapes[known] = seq
         self._nodes.update(numbers)
 
 

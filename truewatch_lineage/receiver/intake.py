@@ -15,11 +15,12 @@ from starlette.types import Receive, Scope, Send
 from truewatch_lineage.receiver.answers import Answer, ClientGoneError, Refusal
 from truewatch_lineage.receiver.arrival import Arrival, Refused
 from truewatch_lineage.receiver.auth import Gate, header
-from truewatch_lineage.receiver.checks import Finding, check, parse
+from truewatch_lineage.receiver.checks import Finding, check
 from truewatch_lineage.receiver.connection import connection_of
 from truewatch_lineage.receiver.faults import Fault, FaultScript
 from truewatch_lineage.receiver.ids import event_id
 from truewatch_lineage.receiver.limits import read_body
+from truewatch_lineage.receiver.parsing import parse
 from truewatch_lineage.receiver.rules import PORTAL, Rules
 from truewatch_lineage.receiver.store import Store
 from truewatch_lineage.receiver.verdict import upserted

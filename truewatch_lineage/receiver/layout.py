@@ -15,7 +15,7 @@ ROW: Final = 24
 """Height of a node, and of a column within its dataset."""
 
 _PADDING: Final = 6
-_LEAST, _MOST, _PER_CHARACTER, _FRAME = 160, 320, 8, 84
+_LEAST, _MOST, _PER_CHARACTER, _FRAME = 160, 320, 8.5, 84
 _CAREFUL_NODES: Final = 150
 _CURVE: Final = 40
 

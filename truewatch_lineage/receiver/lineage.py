@@ -77,13 +77,37 @@ def delta(tree: Tree, projection: Projection) -> Delta:
     return Delta(job.key if job else None, tuple(found.values()), edges)
 
 
+def shape(tree: Tree) -> int:
+    """Return a number that is the same for events with the same `delta`, found without making it; of this process only.
+
+    Events of one job mostly say the same of the graph, run after run.
+    """
+    datasets = [
+        (dataset.get("namespace"), dataset.get("name"), carried.get("schema"), carried.get("columnLineage"))
+        for side in ("inputs", "outputs")
+        for dataset in items(tree.get(side))
+        for carried in [mapping(dataset.get("facets"))]
+    ]
+    job = mapping(tree.get("job"))
+    sides = [len(side) if isinstance(side, list) else None for side in (tree.get("inputs"), tree.get("outputs"))]
+    facet = mapping(job.get("facets")).get("jobType")
+    whole = [job.get("namespace"), job.get("name"), facet, "run" in tree, sides, datasets, tree.get("dataset")]
+    return hash(orjson.dumps(whole))
+
+
+def job_key(projection: Projection) -> NodeKey | None:
+    """Return the event's job, or None."""
+    common = projection.common
+    return NodeKey("job", common["job_namespace"], common["job_name"]) if "job_id" in common else None
+
+
 def _job(projection: Projection) -> Node | None:
-    common, event = projection.common, projection.records[0]
-    if "job_id" not in common:
+    key, event = job_key(projection), projection.records[0]
+    if key is None:
         return None
     names = ("job_type", "job_integration", "job_processing_type")
     info = {name: event[name] for name in names if name in event}
-    return Node(NodeKey("job", common["job_namespace"], common["job_name"]), common["job_id"], _json(info))
+    return Node(key, projection.common["job_id"], _json(info))
 
 
 def _datasets(tree: Tree) -> Iterator[Node]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, Final
 
 import orjson
 
 from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.arrival import Arrival, Entry, Refused
-from truewatch_lineage.receiver.ids import node_id
+from truewatch_lineage.receiver.ids import NodeKey, node_id
 from truewatch_lineage.receiver.writer import Stored
 
 MAX_LISTENERS: Final = 32
@@ -61,7 +61,7 @@ class Live:
         came = [entry for entry in entries if isinstance(entry, Arrival)]
         refused = [entry for entry in entries if isinstance(entry, Refused)]
         told = [_event(item) for item in stored[-_MOST_EVENTS:]]
-        nodes = dict.fromkeys(node_id(node.key) for item in stored for node in item.delta.nodes[:_MOST_NODES])
+        nodes = dict.fromkeys(name for item in stored for name in _nodes(item))
         for listener in self._listeners:
             listener.count += len(came)
             listener.seq = max([listener.seq, *(item.seq for item in stored)])
@@ -121,8 +121,16 @@ def _event(item: Stored) -> dict[str, Any]:
         "kind": item.arrival.kind,
         "event_type": item.projection.records[0].get("event_type"),
         **{name: common.get(name) for name in names},
-        "job": node_id(item.delta.job) if item.delta.job else None,
+        "job": node_id(item.job) if item.job else None,
     }
+
+
+def _nodes(item: Stored) -> Iterator[str]:
+    if item.job is not None:
+        yield node_id(item.job)
+    for record in item.projection.records[:_MOST_NODES]:
+        if record["lineage_record_type"] in {"dataset", "dataset_edge"}:
+            yield node_id(NodeKey("dataset", record["dataset_namespace"], record["dataset_name"]))
 
 
 def _refusal(item: Refused) -> dict[str, Any]:

@@ -47,6 +47,10 @@ class Run:
     events: int = 1
     info: dict[str, Any] = field(default_factory=dict)
 
+    def times(self) -> tuple[str | None, float, float | None, float | None, float, float, int]:
+        """Return all but ``info``, in this order."""
+        return (self.state, self.state_at, self.started, self.ended, self.first, self.last, self.events)
+
 
 def of_event(projection: Projection, moment: float) -> Run:
     """Return the run as one event shows it.

@@ -9,6 +9,8 @@ ISO_8601 = re.compile(r"(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(
 """Groups: date and time to the second, the fraction's digits, the offset."""
 
 _OFFSET_DIGITS = 4
+_FIRST, _LAST = -62_135_596_800.0, 253_402_300_799.0
+"""The years 1 to 9999 in UTC: all that can be shown again."""
 
 
 def seconds(text: object) -> float | None:
@@ -18,9 +20,10 @@ def seconds(text: object) -> float | None:
         return None
     try:
         moment = datetime.fromisoformat(f"{match[1].upper()}{_offset(match[3])}")
-        return moment.timestamp() + (float(f"0.{match[2]}") if match[2] else 0.0)
+        found = moment.timestamp() + (float(f"0.{match[2]}") if match[2] else 0.0)
     except (ValueError, OverflowError):
         return None
+    return found if _FIRST <= found < _LAST else None
 
 
 def iso(moment: float | None) -> str | None:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +15,8 @@ import orjson
 from truewatch_lineage.receiver import runs
 from truewatch_lineage.receiver.arrival import Arrival, Entry, Refused
 from truewatch_lineage.receiver.graph_writer import GraphWriter
-from truewatch_lineage.receiver.lineage import Delta, delta
+from truewatch_lineage.receiver.ids import NodeKey
+from truewatch_lineage.receiver.lineage import job_key
 from truewatch_lineage.receiver.projection import Projection, ingest_error, project
 from truewatch_lineage.receiver.schema import transaction
 from truewatch_lineage.receiver.times import iso, seconds
@@ -40,13 +40,13 @@ class Stored:
         seq: Its place.
         arrival: As it came.
         projection: Its records.
-        delta: Its part of the graph.
+        job: Its job's node, or None.
     """
 
     seq: int
     arrival: Arrival
     projection: Projection
-    delta: Delta
+    job: NodeKey | None
 
 
 class Writer:
@@ -91,13 +91,13 @@ class Writer:
                 seq += 1
                 places[arrival.event_id] = seq
                 projection = project(arrival.tree, arrival.event_id)
-                stored.append(Stored(seq, arrival, projection, delta(arrival.tree, projection)))
+                stored.append(Stored(seq, arrival, projection, job_key(projection)))
         rows = [_event_row(item) for item in stored]
         rows += [_refusal_row(seq + index, item) for index, item in enumerate(refusals, 1)]
         self._connection.executemany(_ADD_EVENT, rows)
         self._connection.executemany(_ADD_ARRIVAL, [_arrival_row(item, places[item.event_id]) for item in arrivals])
         for item in stored:
-            self._graph.add(item.delta, item.seq)
+            self._graph.add(item.arrival.tree, item.projection, item.seq)
         self._add_runs(stored)
         self._count(stored, len(refusals))
         return stored
@@ -108,26 +108,27 @@ class Writer:
         return dict(map(tuple, self._connection.execute(query, (ids, INGEST_ERROR)).fetchall()))
 
     def _add_runs(self, stored: Sequence[Stored]) -> None:
+        known = self._runs([item.projection.common.get("run_id") for item in stored])
         found: dict[tuple[str, int], tuple[runs.Run, int]] = {}
         for item in stored:
-            run_id, job = item.projection.common.get("run_id"), item.delta.job
-            if run_id is None or job is None:
+            run_id = item.projection.common.get("run_id")
+            if run_id is None or item.job is None:
                 continue
-            key = (run_id, self._graph.node(job))
+            key = (run_id, self._graph.node(item.job))
             moment = seconds(item.arrival.tree.get("eventTime"))
             run = runs.of_event(item.projection, item.arrival.arrived_at if moment is None else moment)
-            known = found[key][0] if key in found else self._run(*key)
-            found[key] = (run if known is None else runs.merge(known, run), item.seq)
-        rows = [
-            (*key, *dataclasses.astuple(run)[:-1], orjson.dumps(run.info).decode(), seq)
-            for key, (run, seq) in found.items()
-        ]
+            known[key] = runs.merge(known[key], run) if key in known else run
+            found[key] = (known[key], item.seq)
+        rows = [(*key, *run.times(), orjson.dumps(run.info).decode(), seq) for key, (run, seq) in found.items()]
         self._connection.executemany(f"REPLACE INTO runs VALUES ({', '.join('?' * 11)})", rows)
 
-    def _run(self, run_id: str, job: int) -> runs.Run | None:
-        query = "SELECT state, state_at, started, ended, first, last, events, info FROM runs WHERE run_id=? AND job=?"
-        row = self._connection.execute(query, (run_id, job)).fetchone()
-        return None if row is None else runs.Run(**{**dict(row), "info": orjson.loads(row["info"])})
+    def _runs(self, run_ids: Sequence[str | None]) -> dict[tuple[str, int], runs.Run]:
+        query = (
+            "SELECT run_id, job, state, state_at, started, ended, first, last, events, info FROM runs "
+            "WHERE run_id IN (SELECT value FROM json_each(?))"
+        )
+        rows = self._connection.execute(query, (orjson.dumps(run_ids).decode(),)).fetchall()
+        return {(row[0], row[1]): runs.Run(*[*row[2:9], orjson.loads(row[9])]) for row in rows}
 
     def _count(self, stored: Sequence[Stored], refusals: int) -> None:
         totals: Counter[str] = Counter(events=len(stored))

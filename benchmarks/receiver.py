@@ -1,0 +1,227 @@
+"""The local receiver, measured from outside: ``python benchmarks/receiver.py [--events 20000]``.
+
+The receiver is one process, the load generator another (it speaks raw HTTP on 16 connections and waits for each answer,
+so every event counted is committed and projected). Prints events a second over slices of the run, the receiver's memory
+along the way, and a graph query at depth 20 over 80,000 edges. ``--events 200000`` shows that memory stays flat.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import selectors
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from truewatch_lineage.receiver.arrival import Arrival
+from truewatch_lineage.receiver.store import Store
+
+CONNECTIONS = 16
+JOBS = 200
+SLICES = 10
+EDGES = 80_000
+WIDTH = 200
+GOAL = 2000
+ANSWER_END = b"}"
+RUN_ID = b"00000000-0000-4000-8000-000000000000"
+
+
+def event(job: str, inputs: list[str], outputs: list[str], columns: int) -> dict[str, object]:
+    """Build a COMPLETE event whose outputs come column by column from its inputs."""
+    namespace = "postgresql://warehouse.example:5432"
+    names = [f"column_number_{number}" for number in range(columns)]
+    schema = {"fields": [{"name": name, "type": "VARCHAR(255)", "description": f"What {name} holds"} for name in names]}
+    fields = {
+        name: {
+            "inputFields": [
+                {
+                    "namespace": namespace,
+                    "name": inputs[index % len(inputs)],
+                    "field": name,
+                    "transformations": [{"type": "DIRECT", "subtype": "IDENTITY"}],
+                }
+            ]
+        }
+        for index, name in enumerate(names)
+    }
+    facets = {"schema": schema, "columnLineage": {"fields": fields}} if columns else {}
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-10-21T08:00:00.000Z",
+        "run": {"runId": RUN_ID.decode(), "facets": {"nominalTime": {"nominalStartTime": "2026-10-21T08:00:00Z"}}},
+        "job": {"namespace": "example", "name": job, "facets": {"sql": {"query": "SELECT * FROM orders " * 8}}},
+        "inputs": [
+            {"namespace": namespace, "name": name, "facets": {"schema": schema} if columns else {}} for name in inputs
+        ],
+        "outputs": [{"namespace": namespace, "name": name, "facets": facets} for name in outputs],
+        "producer": "https://example.com/benchmark",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json",
+    }
+
+
+def requests() -> list[bytes]:
+    """Return a request for each job, about 7.5 KB each."""
+    made = []
+    for number in range(JOBS):
+        tree = event(f"job_{number}", [f"raw.{number}", f"raw.{number + 1}"], [f"daily.{number}"], 14)
+        body = json.dumps(tree, separators=(",", ":")).encode()
+        head = f"POST /v1/write/openlineage HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        made.append(head.encode() + body)
+    return made
+
+
+def generate(port: int, count: int, reports: multiprocessing.connection.Connection) -> None:
+    """Send ``count`` events, each with a runId of its own; reports (seconds, events) for every slice."""
+    templates, selector, waiting = requests(), selectors.DefaultSelector(), {}
+    sent = answered = 0
+    began = last = time.perf_counter()
+
+    def send(client: socket.socket) -> None:
+        nonlocal sent
+        run_id = str(uuid.UUID(int=sent + (4 << 76) + (8 << 60))).encode()
+        client.sendall(templates[sent % JOBS].replace(RUN_ID, run_id, 1))
+        waiting[client] = b""
+        sent += 1
+
+    for _ in range(CONNECTIONS):
+        client = socket.create_connection(("127.0.0.1", port))
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        selector.register(client, selectors.EVENT_READ)
+        send(client)
+    slice_size = count // SLICES
+    while answered < count:
+        for key, _ in selector.select():
+            waiting[key.fileobj] += key.fileobj.recv(65536)
+            if not waiting[key.fileobj].endswith(ANSWER_END):
+                continue
+            assert waiting[key.fileobj].startswith(b"HTTP/1.1 200"), waiting[key.fileobj]
+            answered += 1
+            if answered % slice_size == 0:
+                now = time.perf_counter()
+                reports.send((now - last, slice_size))
+                last = now
+            if sent < count:
+                send(key.fileobj)
+    reports.send((time.perf_counter() - began, None))
+
+
+@contextmanager
+def receiver(data: Path) -> Iterator[tuple[int, int]]:
+    """Run the receiver on a file; gives its port and process id."""
+    command = [sys.executable, "-m", "truewatch_lineage.cli.receive", "--port", "0", "--data", str(data)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield int(process.stdout.readline().rpartition(":")[2]), process.pid
+        finally:
+            process.terminate()
+
+
+def processor(pid: int) -> float:
+    """Return the seconds of processor time a process has used; 0 where the system does not tell."""
+    with suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+def resident(pid: int) -> float:
+    """Return a process's memory in MiB; 0 where the system does not tell."""
+    with suppress(OSError):
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+    return 0.0
+
+
+def throughput(folder: Path, count: int) -> None:
+    """Measure and print the intake."""
+    ours, theirs = multiprocessing.Pipe()
+    with receiver(folder / "events.sqlite") as (port, pid):
+        used = processor(pid)
+        load = multiprocessing.get_context("spawn").Process(target=generate, args=(port, count, theirs))
+        load.start()
+        rates, memory = [], []
+        while True:
+            seconds, events = ours.recv()
+            if events is None:
+                break
+            rates.append(events / seconds)
+            memory.append(resident(pid))
+        load.join()
+        used = processor(pid) - used
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/stats") as answer:
+            stats = json.load(answer)
+    assert stats["events"] + stats["evicted"] == count
+    size = len(requests()[0])
+    middle = statistics.median(rates)
+    print(
+        f"intake: {count} events of {size / 1000:.1f} KB accepted, committed, projected: {count / seconds:.0f} a second;"
+        f" slices {min(rates):.0f}-{max(rates):.0f}, median {middle:.0f}, {middle / GOAL:.2f}x the goal of {GOAL}"
+    )
+    print(
+        f"processor: {used / count * 1e6:.0f} µs an event, so {count / used:.0f} a second of one core if nothing else ran"
+    )
+    print(f"memory: {' '.join(f'{value:.0f}' for value in memory)} MiB after each tenth; records {stats['records']}")
+
+
+def graph(folder: Path) -> None:
+    """Measure and print the graph query: jobs in layers, each with two inputs and two outputs."""
+    path = folder / "graph.sqlite"
+    store = Store(path)
+    jobs = EDGES // 4
+    for first in range(0, jobs, WIDTH):
+        store.fill([_job(number) for number in range(first, first + WIDTH)])
+    store.close()
+    with receiver(path) as (port, _):
+        for limit in (1000, 10_000):
+            query = f"node=dataset:wh/t.0.0&depth=20&direction=downstream&limit={limit}"
+            times, found = [], {}
+            for _ in range(21):
+                began = time.perf_counter()
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/graph?{query}") as answer:
+                    body = answer.read()
+                times.append((time.perf_counter() - began) * 1000)
+                found = json.loads(body)
+            print(
+                f"graph: depth 20 of {EDGES} edges, limit {limit}: {len(found['nodes'])} nodes, {len(found['edges'])} edges,"
+                f" truncated {found['truncated']}: median {statistics.median(times):.1f} ms"
+                f" ({min(times):.1f}-{max(times):.1f}) over HTTP"
+            )
+
+
+def _job(number: int) -> Arrival:
+    layer, place = divmod(number, WIDTH)
+    inputs = [{"namespace": "wh", "name": f"t.{layer}.{(place + step) % WIDTH}"} for step in range(2)]
+    outputs = [{"namespace": "wh", "name": f"t.{layer + 1}.{(place + step) % WIDTH}"} for step in range(2)]
+    tree = {
+        "eventTime": "2026-10-21T08:00:00Z",
+        "job": {"namespace": "example", "name": f"job.{number}"},
+        "inputs": inputs,
+        "outputs": outputs,
+    }
+    return Arrival.of("file", json.dumps(tree).encode(), tree, [])
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--events", type=int, default=20_000)
+    count = parser.parse_args().events
+    with tempfile.TemporaryDirectory(prefix="bench-receiver-") as name:
+        throughput(Path(name), count)
+        graph(Path(name))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Reading one event's JSON, within bounds and without two meanings."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import orjson
+
+from truewatch_lineage.receiver.answers import Refusal
+
+MAX_TOP_LEVEL_KEYS: Final = 1000
+"""An event of the specification has eleven."""
+
+_ROOM: Final = 4
+"""Levels of nesting below the writer's limit (254): what is projected wraps parts of the event again."""
+
+_KEY: Final = b'":'
+_BLANKS: Final = (b" :", b"\t:", b"\n:", b"\r:")
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """Read one event from its decoded bytes; raises ``Refusal`` 400 if it is no JSON object, or an ambiguous one."""
+    try:
+        tree = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        message = f"$: the body is not valid JSON: {error.msg} at byte {error.pos}."
+        raise Refusal(400, "invalidJson", message) from None
+    if isinstance(tree, list):
+        # T says it: "JSON arrays and the OpenLineage batch endpoint are not supported."
+        raise Refusal(400, "arrayNotSupported", "$: send one event in a request, not an array.")
+    if not isinstance(tree, dict):
+        raise Refusal(400, "notAnObject", "$: an event is a JSON object.")
+    if len(tree) > MAX_TOP_LEVEL_KEYS:
+        raise Refusal(400, "tooManyKeys", f"$: an event has at most {MAX_TOP_LEVEL_KEYS} keys at the top level.")
+    _refuse_duplicates(body, _written(tree))
+    return tree
+
+
+def _written(tree: dict[str, Any]) -> bytes:
+    try:
+        whole = orjson.dumps([[[[tree]]]])
+    except orjson.JSONEncodeError:
+        raise Refusal(400, "nestedTooDeep", "$: objects and arrays are nested too deep.") from None
+    return whole[_ROOM:-_ROOM]
+
+
+def _refuse_duplicates(body: bytes, again: bytes) -> None:
+    """Refuse an object that names a key twice: readers take the first or the last, so it would mean two events.
+
+    Looking at every key is slow, so it is done only where the event may have more keys written than read: in the
+    absence of blanks before a colon, and of escapes that hide a quotation mark, ``":`` occurs equally often in both
+    unless a key was dropped.
+
+    Args:
+        body: The event as received.
+        again: The same, written from what was read.
+    """
+    if again == body:
+        return
+    plain = b"\\u" not in body and not any(blank in body for blank in _BLANKS)
+    if not (plain and body.count(_KEY) == again.count(_KEY)):
+        json.loads(body, object_pairs_hook=_unique, parse_int=len, parse_float=len)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> None:
+    if len({key for key, _ in pairs}) < len(pairs):
+        # The key is not repeated: it may hold anything, a token too.
+        raise Refusal(400, "duplicateKey", "$: an object names a key twice.")
