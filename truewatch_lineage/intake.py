@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from truewatch_lineage.config import DestinationSettings, Settings
 from truewatch_lineage.errors import EventError, TokenError
-from truewatch_lineage.events.model import Identity, identify
+from truewatch_lineage.events.model import Identity, identify, without_lone_surrogates
 from truewatch_lineage.events.redact import Redactor
 from truewatch_lineage.events.serialise import dumps, normalise, to_tree
 from truewatch_lineage.spool import Binding, Entry
@@ -140,7 +140,8 @@ def _fit(destination: DestinationSettings, tree: dict[str, Any], data: bytes) ->
 
 
 def _dead(binding: Binding, identity: Identity, body: bytes | None, error: EventError) -> Entry:
-    return Entry(binding, identity.lane, body, identity.event_type, _about(identity), identity.run_id, dead=str(error))
+    reason = without_lone_surrogates(str(error))  # its path may hold a key of the event
+    return Entry(binding, identity.lane, body, identity.event_type, _about(identity), identity.run_id, dead=reason)
 
 
 def _about(identity: Identity) -> str | None:

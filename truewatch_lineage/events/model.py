@@ -80,9 +80,14 @@ def identify(tree: Mapping[str, Any]) -> Identity:
     )
 
 
+def without_lone_surrogates(text: str) -> str:
+    """Return the text with U+FFFD for what UTF-8 can't hold (RFC 8259, 8.2: "unpredictable")."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _text(value: object, key: str) -> str | None:
     found = value.get(key) if isinstance(value, Mapping) else None
-    return found if isinstance(found, str) else None
+    return without_lone_surrogates(found) if isinstance(found, str) else None
 
 
 def _joined(namespace: str | None, name: str | None) -> str | None:

@@ -11,7 +11,7 @@ import orjson
 from truewatch_lineage import protocol
 from truewatch_lineage.errors import EventError
 from truewatch_lineage.events.convert import TooDeepError, convert
-from truewatch_lineage.events.model import kind_of
+from truewatch_lineage.events.model import kind_of, without_lone_surrogates
 from truewatch_lineage.events.paths import MAX_DEPTH, find_fault
 
 _ONE_EVENT = "A request takes one event; JSON arrays and the OpenLineage batch endpoint are not supported."
@@ -140,7 +140,7 @@ def _mend(value: Any) -> Any:
     if isinstance(value, str):
         # Through UTF-16, so that two halves that belong together join, as they do when JSON escapes are
         # parsed.
-        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return without_lone_surrogates(value)
     if isinstance(value, Mapping):
         return {_mend(key): _mend(item) for key, item in value.items()}
     if isinstance(value, list):
