@@ -100,6 +100,12 @@ def test_only_files_of_the_folder_are_served(receiver, name):
     assert receiver.request("GET", f"/static/{name}").status == 404
 
 
+def test_every_module_is_asked_for_at_once():
+    """The page names each of its modules, so that none waits for another to be read first."""
+    named = re.findall(r"/static/([a-z-]+\.js)", (PAGE / "index.html").read_text("utf-8"))
+    assert sorted(named) == sorted(path.name for path in PAGE.rglob("*.js"))
+
+
 @pytest.mark.parametrize("path", sorted(PAGE.rglob("*.*")), ids=lambda path: path.name)
 def test_no_file_parses_text_or_names_another_host(path):
     """Text is never parsed as HTML or code, and no address leads elsewhere."""

@@ -42,6 +42,14 @@ def test_the_wheel_holds_every_module_and_says_that_it_is_typed(wheel, package) 
     assert modules | {f"{package}/py.typed"} <= set(wheel_files(wheel))
 
 
+def test_the_wheel_holds_every_file_of_the_receivers_page(wheel) -> None:
+    """The page is served from the installed package, so none of its files is left out."""
+    page = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("truewatch_lineage/receiver/page/**/*.*")}
+
+    assert page
+    assert page <= set(wheel_files(wheel))
+
+
 def test_the_wheel_holds_the_license(wheel) -> None:
     """The licence goes along with the code."""
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in wheel_files(wheel))

@@ -33,7 +33,7 @@ export function drawEdge(edge) {
 }
 
 /** Describes a node in words. @param {Object} node @returns {string} */
-export function describe(node) {
+function describe(node) {
   if (node.type === "job") return `Job ${node.namespace}/${node.name}, ${stateLook(node.state).word}, ${counted(node.runs, "run")}`;
   if (node.type === "column") return `Column ${node.field} of ${node.name}${node.data_type ? `, ${node.data_type}` : ""}`;
   const columns = node.columns ? `${counted(node.columns, "column")}, press E to ${node.expanded ? "close" : "open"} them` : "no columns";

@@ -8,6 +8,7 @@ import { pathsThrough } from "./paths.js";
 import { Viewport } from "./viewport.js";
 
 const FAR = 0.58;
+const TINY = 0.2;
 const PAN = 60;
 
 /**
@@ -137,6 +138,7 @@ export class GraphView {
 
   #moved() {
     this.canvas.classList.toggle("far-off", this.viewport.k < FAR);
+    this.canvas.classList.toggle("tiny", this.viewport.k < TINY);
     this.map?.look();
   }
 

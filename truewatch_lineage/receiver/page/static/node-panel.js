@@ -36,7 +36,7 @@ export async function nodePanel(get, view, change, context) {
  * @param {import("./address.js").View} view
  * @param {function(Object): void} change
  */
-export function runRows(runs, view, change) {
+function runRows(runs, view, change) {
   return el("div", { class: "rows" }, runs.map((run) => row({
     key: `run ${run.run_id}`, mark: stateBadge(run.state), title: run.run_id, full: run.error_message ?? run.run_id,
     note: [run.open ? "open" : duration(run.duration_s), counted(run.events, "event"), run.error_message ? cut(run.error_message, 60) : ""].filter(Boolean).join(" · "),
