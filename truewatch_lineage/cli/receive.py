@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -96,8 +97,8 @@ def command(
 
             def announce(url: str) -> None:
                 _announce(url, options)
-                if opens:
-                    webbrowser.open(url)
+                if opens:  # in a thread: some browsers return only when they are closed
+                    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
             server.run(options, announce, lambda store: _fill(store, load))
     except ConfigError as error:

@@ -1,0 +1,127 @@
+"""Events made to hurt: a clear 4xx or a bounded cost, and nobody else notices."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from support.receiver import DATAWAY, Receiver
+from tables.receiver_rules import EVENT, event
+
+MIB = 2**20
+EVENT_START = json.dumps(EVENT)[:-1].encode()
+
+
+def table(name, **facets):
+    """Return a dataset with facets."""
+    return {"namespace": "db", "name": name, "facets": facets}
+
+
+def wide(columns, origins):
+    """Return an event of ``columns`` columns that each come from ``origins`` fields."""
+    inputs = [{"namespace": "db", "name": "in", "field": f"x{number}"} for number in range(origins)]
+    fields = {f"c{number}": {"inputFields": inputs} for number in range(columns)}
+    return event({"outputs": [table("wide", columnLineage={"fields": fields})]})
+
+
+REFUSED = [
+    ("10,000 keys at the top level", {**EVENT, **{f"k{number}": 1 for number in range(10_000)}}, "tooManyKeys"),
+    ("deep objects", EVENT_START + b',"x":' + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"}", "invalidJson"),
+    ("nesting just readable", EVENT_START + b',"x":' + b"[" * 260 + b"]" * 260 + b"}", "nestedTooDeep"),
+    ("a huge integer", EVENT_START + b',"x":' + b"9" * 100_000 + b"}", "invalidJson"),
+    ("a huge exponent", EVENT_START + b',"x":1e999999}', "invalidJson"),
+    ("the job twice", EVENT_START + b',"job":{"namespace":"a","name":"b"}}', "duplicateKey"),
+    ("a key twice, deep within", EVENT_START + b',"x":{"y":[{"a":1,"a":2}]}}', "duplicateKey"),
+    ("no UTF-8", EVENT_START + b',"x":"\xff"}', "invalidJson"),
+    ("a lone surrogate", EVENT_START + b',"x":"\\ud800"}', "invalidJson"),
+]
+
+
+@pytest.fixture(scope="module")
+def receiver():
+    """A receiver that asks for no token."""
+    with Receiver() as running:
+        yield running
+
+
+@pytest.mark.parametrize(("body", "code"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_what_cannot_be_meant_is_refused(receiver, body, code) -> None:
+    """400 with a code, at once; the payload is not kept."""
+    began = time.monotonic()
+    reply = receiver.post(body)
+
+    assert (reply.status, reply.json["error_code"]) == (400, f"dataway.{code}")
+    assert time.monotonic() - began < 5
+
+
+TAKEN = [
+    ("a facet of 10,000 keys", event({"run.facets": {"x": {f"k{number}": number for number in range(10_000)}}})),
+    ("10,000 columns", event({"outputs": [table("t", schema={"fields": [{"name": f"c{n}"} for n in range(10_000)]})]})),
+    ("10,000 inputs", event({"inputs": [{"namespace": "db", "name": f"t{number}"} for number in range(10_000)]})),
+    ("names of a million characters", event({"job.name": "x" * MIB, "outputs": [table("y" * MIB)]})),
+    ("240 levels", json.loads(EVENT_START + b',"x":' + b"[" * 240 + b"]" * 240 + b"}")),
+    ("a text that is all quotation marks", event({"run.facets": {"x": {"y": '":' * 100_000}}})),
+]
+
+
+@pytest.mark.parametrize("body", [row[1] for row in TAKEN], ids=[row[0] for row in TAKEN])
+def test_what_is_only_large_is_taken(receiver, body) -> None:
+    """It is an event by the page's rules, so it is kept, and its records are bounded."""
+    reply = receiver.post(body)
+
+    assert reply.status == 200
+    shown = receiver.request("GET", f"/api/events/{reply.json['event_id']}", timeout=30)
+    assert shown.status == 200
+    assert sum(shown.json["records"].values()) <= 10_000
+
+
+def test_what_is_not_projected_is_said(receiver) -> None:
+    """300 columns from 300 fields each are 90,000 edges: 10,000 records are made, and record and verdict say so."""
+    reply = receiver.post(wide(300, 300))
+
+    shown = receiver.request("GET", f"/api/events/{reply.json['event_id']}", timeout=30).json
+
+    assert sum(shown["records"].values()) == 10_000
+    assert shown["record_list"][0]["records_omitted"] == 90_000 + 3 - 10_000
+    assert any("more than 10000 records" in item["message"] for item in shown["verdicts"]["dataway"]["warnings"])
+
+
+@pytest.mark.linux
+def test_hostile_events_neither_fill_the_memory_nor_stop_others() -> None:
+    """Four clients send the worst events over and over; a fifth's small ones are answered, and memory is bounded."""
+    worst = [
+        json.dumps(wide(300, 300)).encode(),
+        *(body if isinstance(body, bytes) else json.dumps(body).encode() for _, body, _ in REFUSED),
+    ]
+    with Receiver() as receiver:
+        receiver.post(worst[0], timeout=60)
+        before = _memory(receiver)
+        ended = threading.Event()
+
+        def attack(first):
+            while not ended.is_set():
+                for body in worst[first:] + worst[:first]:
+                    receiver.post(body, DATAWAY, timeout=60)
+
+        clients = [threading.Thread(target=attack, args=(first,)) for first in (0, 2, 4, 6)]
+        for client in clients:
+            client.start()
+        waits = []
+        for number in range(30):
+            began = time.monotonic()
+            assert receiver.post(event({"job.name": f"small-{number}"}), timeout=30).status == 200
+            waits.append(time.monotonic() - began)
+        ended.set()
+        for client in clients:
+            client.join()
+        assert sorted(waits)[len(waits) // 2] < 3
+        assert _memory(receiver) < before + 400
+
+
+def _memory(receiver):
+    """Return the receiver's resident memory in MiB."""
+    text = Path(f"/proc/{receiver._process.pid}/status").read_text("ascii")
+    return int(text.partition("VmRSS:")[2].split()[0]) / 1024
