@@ -28,6 +28,7 @@ class Overflow:
 
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
+        self._lost = 0
         self._counted: queue.SimpleQueue[tuple[Binding, Kind]] = queue.SimpleQueue()
 
     def skip(self, binding: Binding) -> None:
@@ -50,9 +51,16 @@ class Overflow:
                 self._counted.put((entry.binding, "delivered"))
                 return
             reason = outcome.reason
-        lost = "An event for %s was lost: there was no room to keep it, and %s"
-        self._notices.error("lost", lost, entry.binding.name, reason)
+        why = "there is no spool to keep it" if store is None else "there was no room to keep it"
+        self._notices.error("lost", "An event for %s was lost: %s, and %s", entry.binding.name, why, reason)
         self._counted.put((entry.binding, "tombstones"))
+        self._lost += 1
+
+    def tell(self) -> None:
+        """Tell how many were lost in all, since each loss by itself is told at most once a minute."""
+        lost, self._lost = self._lost, 0
+        if lost:
+            self._notices.error("total", "%d of this process's events were lost.", lost)
 
     def write(self, store: Store) -> None:
         """Write the counts down; where that fails they are kept for the next time."""

@@ -80,6 +80,7 @@ class Pipeline:
         if runtime is None or runtime.pid != os.getpid():
             return self._is_empty
         runtime.direct.close()
+        self._overflow.tell()
         self._is_empty = runtime.store is None or self._close(runtime, runtime.store, budget)
         return self._is_empty
 

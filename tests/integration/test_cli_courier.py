@@ -146,3 +146,17 @@ def test_a_metrics_port_that_is_taken_is_told(receiver, env) -> None:
     ran = run("courier", "--metrics-port", receiver.port, env=env)
 
     assert (ran.code, f"Port {receiver.port} of 127.0.0.1 can't be used" in ran.err) == (2, True)
+
+
+def test_it_tells_of_events_that_wait_under_other_settings(receiver, env, tmp_path) -> None:
+    """Design section 6: they wait until ``spool rebind``; nobody would look for them where all else is well."""
+    before = {**env, "url": "http://127.0.0.1:9"}
+    assert run("send", "--no-wait", ndjson(tmp_path / "e.ndjson", tree()), env=before).code == 75
+    with _courier(env) as child:
+        told = _line(child, r"bound to (\S+) are left alone: (\d+)\. `(.*)` gives")
+
+        assert told.groups() == (
+            "http://127.0.0.1:9/v1/write/openlineage",
+            "1",
+            "truewatch-lineage spool rebind default",
+        )

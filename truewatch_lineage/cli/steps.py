@@ -25,7 +25,7 @@ from truewatch_lineage.delivery.sockets import open_socket, until
 from truewatch_lineage.errors import ConfigError, SpoolError, TokenError
 from truewatch_lineage.protocol import OPENLINEAGE_ENDPOINT
 from truewatch_lineage.spool import Store, report
-from truewatch_lineage.spool.folder import prepare
+from truewatch_lineage.spool.folder import inspect
 
 Status = Literal["ok", "WARN", "FAIL"]
 
@@ -98,7 +98,7 @@ def spool_steps(settings: Settings) -> Iterator[Step]:
         yield _absent(folder)
         return
     try:
-        prepare(folder)
+        inspect(folder)
         if not report.exists(folder):
             yield Step("spool", "ok", f"{folder}, empty, of {user()}")
             return

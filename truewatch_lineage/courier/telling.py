@@ -22,20 +22,27 @@ class Telling:
     def __init__(self, name: str) -> None:
         self._name = name
         self._notices = Notices(log)
+        self._stopped = False
 
     def settled(self, before: Standing, after: Standing, settlements: Iterable[Settlement]) -> None:
         """Tell what attempts have changed."""
         for one in settlements:
+            log.debug("%s: attempt %d, event %d: %s, %s", self._name, one.attempt, one.id, one.result, one.reason)
             if one.result == "dead":
                 self._notices.warning(
                     "dead", "An event for %s was refused and is kept as a dead letter: %s", self._name, one.reason
                 )
-        if after.state == before.state and (after.state != "parked" or after.reason == before.reason):
-            return
+        if after.state == "ready":
+            if self._stopped:  # by whomever it was opened: `spool resume` as well
+                self._stopped = False
+                log.info("Lineage to %s is delivered again.", self._name)
+        elif after.state != before.state or (after.state == "parked" and after.reason != before.reason):
+            self._tell_stop(after)
+
+    def _tell_stop(self, after: Standing) -> None:
+        self._stopped = True
         if after.state == "parked":
             self._notices.warning("parked", "Lineage to %s is stopped until you fix this: %s", self._name, after.reason)
-        elif after.state == "paused":
+        else:
             when = datetime.fromtimestamp(after.until or 0.0, timezone.utc).isoformat(timespec="seconds")
             self._notices.warning("paused", "Lineage to %s waits, retry at %s: %s", self._name, when, after.reason)
-        else:
-            log.info("Lineage to %s is delivered again.", self._name)

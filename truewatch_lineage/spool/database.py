@@ -50,7 +50,7 @@ class Database:
     """
 
     def __init__(self, folder: Path, *, full: bool = True, busy: float = BUSY_SECONDS) -> None:
-        self.path = folder / schema.FILE_NAME
+        self.path = folder / folders.FILE_NAME
         self.generation = 0  # grows whenever ids read before may be void
         self._full = full
         self._busy = busy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import os
 import re
 import stat
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from truewatch_lineage.errors import SpoolUnusableError
+
+log = logging.getLogger(__name__)
 
 _NETWORK: Final = (
     "nfs nfs3 nfs4 cifs smb smb2 smb3 smbfs ncpfs afs coda ceph lustre glusterfs gpfs beegfs 9p virtiofs "
@@ -21,6 +24,7 @@ NETWORK_FILE_SYSTEMS: Final = frozenset(_NETWORK.split())
 """File systems of Linux's mountinfo on which SQLite's WAL is not safe: its index is shared memory of one host
 (https://sqlite.org/wal.html, "does not work over a network filesystem")."""
 
+FILE_NAME: Final = "spool.db"
 _MOUNTINFO: Final = Path("/proc/self/mountinfo")
 
 
@@ -37,15 +41,26 @@ def prepare(folder: Path) -> None:
         raise _unusable(folder, "is not a folder") from error
     except OSError as error:
         raise _unusable(folder, f"can't be made: {error.strerror}") from error
-    if stat.S_ISLNK(found.st_mode):
-        raise _unusable(folder, "is a symlink")
-    if not stat.S_ISDIR(found.st_mode):
-        raise _unusable(folder, "is not a folder")
-    _check_owner(folder, found)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise _unusable(folder, "can't be written to")
-    if kind := network_file_system(folder):
-        raise _unusable(folder, f"is on a network file system ({kind}), where SQLite's locks don't hold")
+    _check(folder, found)
+    if _is_open_to_others(found):
+        try:
+            folder.chmod(0o700)
+        except OSError as error:
+            raise _unusable(folder, f"is open to other users and can't be closed: {error.strerror}") from error
+        log.warning("The spool's folder %s was open to other users; it is closed to them now (mode 0700).", folder)
+
+
+def inspect(folder: Path) -> None:
+    """Check a folder that is there as `prepare` would, and change nothing.
+
+    Raises:
+        SpoolUnusableError: As `prepare`.
+    """
+    try:
+        found = folder.lstat()
+    except OSError as error:
+        raise _unusable(folder, f"can't be looked at: {error.strerror}") from error
+    _check(folder, found)
 
 
 def create_file(path: Path) -> None:
@@ -117,16 +132,29 @@ def _make(folder: Path) -> None:
             sync_folder(one.parent)
 
 
-def _check_owner(folder: Path, found: os.stat_result) -> None:
-    if os.name == "nt":  # pragma: no cover - no uids there
-        return
-    if found.st_uid != os.geteuid():
+def _check(folder: Path, found: os.stat_result) -> None:
+    if stat.S_ISLNK(found.st_mode):
+        raise _unusable(folder, "is a symlink")
+    if not stat.S_ISDIR(found.st_mode):
+        raise _unusable(folder, "is not a folder")
+    if hasattr(os, "geteuid") and found.st_uid != os.geteuid():
         raise _unusable(folder, f"belongs to {owner_name(found.st_uid)}, and you are {owner_name(os.geteuid())}")
-    if stat.S_IMODE(found.st_mode) & 0o077:
-        try:
-            folder.chmod(0o700)
-        except OSError as error:
-            raise _unusable(folder, f"is open to other users and can't be closed: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _unusable(folder, "can't be written to")
+    if _is_open_to_others(found) and not _is_ours_alone(folder):
+        raise _unusable(folder, "is open to other users and holds other things than a spool")
+    if kind := network_file_system(folder):
+        raise _unusable(folder, f"is on a network file system ({kind}), where SQLite's locks don't hold")
+
+
+def _is_open_to_others(found: os.stat_result) -> bool:
+    return hasattr(os, "geteuid") and bool(stat.S_IMODE(found.st_mode) & 0o077)
+
+
+def _is_ours_alone(folder: Path) -> bool:
+    """Tell whether a folder is empty or holds a spool: closing another, such as /tmp, would lock its users out."""
+    names = {entry.name for entry in folder.iterdir()} - {"lost+found"}
+    return not names or FILE_NAME in names
 
 
 def _unusable(path: Path, what: str) -> SpoolUnusableError:

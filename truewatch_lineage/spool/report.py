@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from truewatch_lineage.spool.fates import snapshot
-from truewatch_lineage.spool.schema import DEAD, FILE_NAME
+from truewatch_lineage.spool.folder import FILE_NAME
+from truewatch_lineage.spool.schema import DEAD
 from truewatch_lineage.spool.store import Store
 
 OTHER_SETTINGS: Final = "other settings"

@@ -10,7 +10,6 @@ from typing import Final
 from truewatch_lineage.errors import SpoolCorruptError, SpoolTooNewError
 
 VERSION: Final = 1
-FILE_NAME: Final = "spool.db"
 PENDING: Final = 0
 DEAD: Final = 1
 MOSTLY: Final = 0.75

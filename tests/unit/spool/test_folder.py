@@ -91,3 +91,39 @@ def test_files_are_made_once(tmp_path):
 def test_a_user_without_a_name():
     """A number that no user has, as in many containers, is named by itself."""
     assert folders.owner_name(4_000_000_000) == "4000000000"
+
+
+@pytest.mark.parametrize(
+    ("content", "is_refused"),
+    """Closing /tmp, or where others work, would lock them out; empty ones and spools are closed aloud."""
+)
+@pytest.mark.parametrize("mode", [0o1777, 0o755, 0o750])
+def test_only_a_folder_of_our_own_is_closed_to_others(tmp_path, caplog, mode, content, is_refused):
+    """Closing /tmp, or where others work, would lock them out; empty ones and spools are closed aloud."""
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    for name in content:
+        (folder / name).touch()
+    folder.chmod(mode)
+    if is_refused:
+        with pytest.raises(SpoolUnusableError, match="holds other things"):
+            folders.prepare(folder)
+        assert folder.stat().st_mode & 0o7777 == mode
+    else:
+        folders.prepare(folder)
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert "closed to them now" in caplog.text
+
+
+def test_inspecting_changes_nothing(tmp_path):
+    """A check that only looks must not take a folder from others."""
+    tmp_path.chmod(0o755)
+    folders.inspect(tmp_path)
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_folder_that_is_not_there_can_not_be_inspected(tmp_path):
+    """It is not made either."""
+    with pytest.raises(SpoolUnusableError, match="can't be looked at"):
+        folders.inspect(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
