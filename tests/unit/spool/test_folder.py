@@ -95,7 +95,13 @@ def test_a_user_without_a_name():
 
 @pytest.mark.parametrize(
     ("content", "is_refused"),
-    """Closing /tmp, or where others work, would lock them out; empty ones and spools are closed aloud."""
+    [
+        ((), False),
+        (("spool.db",), False),
+        (("lost+found",), False),
+        (("report.csv",), True),
+        (("spool.db", "x"), False),
+    ],
 )
 @pytest.mark.parametrize("mode", [0o1777, 0o755, 0o750])
 def test_only_a_folder_of_our_own_is_closed_to_others(tmp_path, caplog, mode, content, is_refused):
