@@ -1,6 +1,6 @@
 """The local receiver, measured from outside: ``python benchmarks/receiver.py [--events 20000]``.
 
-The receiver is one process, the load generator another (it speaks raw HTTP on 16 connections and waits for each answer,
+The receiver is one process, the load generator another (it speaks raw HTTP on 64 connections and waits for each answer,
 so every event counted is committed and projected). Prints events a second over slices of the run, the receiver's memory
 along the way, and a graph query at depth 20 over 80,000 edges. ``--events 200000`` shows that memory stays flat.
 """
@@ -27,7 +27,7 @@ from pathlib import Path
 from truewatch_lineage.receiver.arrival import Arrival
 from truewatch_lineage.receiver.store import Store
 
-CONNECTIONS = 16
+CONNECTIONS = 64
 JOBS = 200
 SLICES = 10
 EDGES = 80_000

@@ -327,3 +327,18 @@ def test_metrics_count_records_and_runs(full) -> None:
 
     assert 'truewatch_receiver_records{lineage_record_type="ingest_error"} 1' in lines
     assert any(line.startswith("truewatch_receiver_runs_open ") for line in lines)
+
+
+def test_a_node_shows_the_latest_events_that_name_it(receiver) -> None:
+    """A job's and a dataset's, the newest first; another job's event that does not name the dataset is not there."""
+    for number in range(3):
+        receiver.post(event({"run.runId": f"run-{number}"}))
+    receiver.post(event({"run.runId": "without", "inputs": [], "outputs": []}))
+    receiver.post(event({"run": ..., "job": ..., "eventType": ..., "dataset": EVENT["inputs"][0]}))
+    dataset = "dataset:postgresql://warehouse.example:5432|sales.orders"
+
+    of_job = get(receiver, "/api/node", node="job:example.scheduler|daily_orders")["events"]
+    of_dataset = get(receiver, "/api/node", node=dataset)["events"]
+
+    assert [one["run_id"] for one in of_job] == ["without", "run-2", "run-1", "run-0"]
+    assert [one["run_id"] for one in of_dataset] == [None, "run-2", "run-1", "run-0"]

@@ -167,7 +167,26 @@ def test_a_bomb_is_stopped_at_the_limit(receiver):
     assert int(peak) * 1024 < 250 * MIB
 
 
+def test_an_offered_protocol_is_declined(receiver):
+    """Java's client offers HTTP/2 in every request: it is answered as if it had not, and the connection goes on."""
+    body = json.dumps(EVENT).encode()
+    offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
+    head = b"POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n"
+    request = head % (DATAWAY.encode(), offer, len(body)) + body
+    with socket.create_connection(("127.0.0.1", receiver.port), timeout=10) as client:
+        for parts in ([request], [request[:-9], request[-9:]], [request[:50], request[50:]]):
+            for part in parts:
+                client.sendall(part)
+                time.sleep(0.05)
+            assert client.recv(65536).startswith(b"HTTP/1.1 200")
+    assert receiver.events()[-1]["event"] == EVENT
+    closing = HEAD % (DATAWAY.encode(), offer.replace(b": Upgrade", b": close, Upgrade") + b"Content-Length: 2\r\n")
+    assert raw(receiver, closing + b"{}").startswith(b"HTTP/1.1 400")
+
+
 MALFORMED = [
+    HEAD % (DATAWAY.encode(), b"Host: other\r\n"),
+    HEAD % (DATAWAY.encode(), b"".join(b"X-%d: y\r\n" % number for number in range(20_000))),
     b"nonsense\r\n\r\n",
     b"POST / HTTP/1.1\r\n\r\n",
     HEAD % (DATAWAY.encode(), b"Content-Length: -1\r\n"),

@@ -113,7 +113,7 @@ def test_tokens_come_from_files_too(tmp_path):
         assert "3 token" in receiver.stderr()
 
 
-@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+@pytest.mark.parametrize("package", ["graphlay", "httptools", "starlette", "uvicorn"])
 def test_a_missing_extra_is_named(package):
     """Exit 2 and the pip command."""
     blocked = (

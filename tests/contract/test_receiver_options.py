@@ -88,7 +88,10 @@ _WITH_ENVIRONMENT = (
 
 WRONG = [
     (["--tee"], "url"),
-    (["--tee", "--port", "18999", "--destination", "datakit", "--url", "http://127.0.0.1:18999"], "back to this receiver"),
+    (
+        ["--tee", "--port", "18999", "--destination", "datakit", "--url", "http://127.0.0.1:18999"],
+        "back to this receiver",
+    ),
     (["--keep-bytes", "1"], "--keep-bytes"),
     (["--keep-days", "0"], "--keep-days"),
 ]

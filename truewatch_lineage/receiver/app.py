@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from truewatch_lineage.receiver import pages
 from truewatch_lineage.receiver.answers import Refusal
@@ -71,7 +71,25 @@ def build_app(
     )
     # A destination has exactly one spelling of its path; a redirect would hide a wrong url.
     app.router.redirect_slashes = False
-    return AccessLog(Doorkeeper(app, gate, loopback=loopback), stats)
+    return AccessLog(Doorkeeper(_Shortcut(intake, app), gate, loopback=loopback), stats)
+
+
+class _Shortcut:
+    """Gives events to the intake at once: going through the routes costs a tenth of taking an event.
+
+    Args:
+        intake: By path.
+        app: Takes everything else, other methods on these paths too.
+    """
+
+    def __init__(self, intake: Mapping[str, ASGIApp], app: ASGIApp) -> None:
+        self._intake = intake
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        taken = scope["type"] == "http" and scope["method"] == "POST"
+        app = self._intake.get(scope["path"], self._app) if taken else self._app
+        await app(scope, receive, send)
 
 
 async def _refused(_request: Request, error: Exception) -> Response:

@@ -71,7 +71,11 @@ def present(scope: Scope, kind: Credential) -> str | None:
 
 def header(scope: Scope, name: bytes) -> str | None:
     """Return the first header of that lower-case name, or None."""
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), None)
+    for key, value in scope["headers"]:
+        if key == name:
+            found: str = value.decode("latin-1")
+            return found
+    return None
 
 
 def check_token(text: str, source: str) -> str:

@@ -47,10 +47,10 @@ class Finding:
 
 def kind_of(tree: Mapping[str, Any]) -> Kind | None:
     """Tell an event's type; T: "identifies the type from the top-level run, job, and dataset objects"."""
-    run, job, dataset = (isinstance(tree.get(name), dict) for name in ("run", "job", "dataset"))
-    if job:
+    run = isinstance(tree.get("run"), dict)
+    if isinstance(tree.get("job"), dict):
         return "RunEvent" if run else "JobEvent"
-    return "DatasetEvent" if dataset and not run else None
+    return "DatasetEvent" if isinstance(tree.get("dataset"), dict) and not run else None
 
 
 def check(tree: dict[str, Any], rules: Rules, *, strict: bool) -> list[Finding]:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
-import h11
+import httptools
 from starlette.types import Scope
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from truewatch_lineage.receiver.stats import Stats
 
+Part = Literal["head", "body"]
+
+MAX_HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 10.0
 """A request's head must be whole this long after its first byte, or the connection's start."""
 
 BODY_SECONDS = 60.0
 """A body must be whole this long after its head: 64 MiB at about 1 MiB/s."""
+
+
+_OFFER = {b"upgrade", b"connection", b"http2-settings"}
 
 
 class Connection:
@@ -66,15 +72,17 @@ def connection_of(scope: Scope) -> Connection:
     return connection
 
 
-class ReceiverProtocol(H11Protocol):
-    """uvicorn's protocol with a deadline for each request's head and body, which uvicorn does not have.
+class ReceiverProtocol(HttpToolsProtocol):
+    """uvicorn's faster protocol with bounds that it does not have: the head's size, and deadlines for head and body.
 
     The application's state must hold ``stats``; each request's state gets ``connection``.
     """
 
     app_state: Mapping[str, Any]  # type: ignore[assignment]
     _deadline: asyncio.TimerHandle | None = None
-    _waiting_for: object = None
+    _watched: Part | None = None
+    _expected: Part | None = "head"
+    _head_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection and start its first deadline."""
@@ -88,39 +96,89 @@ class ReceiverProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Take the connection out of the count."""
         self._stats.disconnected()
-        self._expect(None)
+        self._expected = None
+        self._watch()
         super().connection_lost(exc)
         self._link.mark_closed()
 
     def data_received(self, data: bytes) -> None:
         """Take bytes and set the deadline of what must come next."""
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        self._feed(data)
+        if self._expected == "head":
+            # Counted here too, since a field that never ends is no field yet.
+            self._head_bytes += len(data)
+            if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
+                self.send_400_response("The request's head is too large.")
         self._watch()
 
+    def _feed(self, data: bytes) -> None:
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as offer:
+            self._decline(data[offer.args[0] :])
+        except httptools.HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
+
+    def _decline(self, rest: bytes) -> None:
+        """Read a request that offers another protocol as if it did not (RFC 9110, 7.8 lets a server ignore the offer).
+
+        Java's client offers HTTP/2 so in every request, and the parser takes what follows the head for that protocol.
+        """
+        kept = [b"%s: %s\r\n" % field for field in self.headers if field[0] not in _OFFER]
+        closes = any(name == b"connection" and b"close" in value.lower() for name, value in self.headers)
+        kept += [b"connection: close\r\n"] if closes else []
+        head = b"%s %s HTTP/1.1\r\n%s\r\n" % (self.parser.get_method(), self.url, b"".join(kept))
+        self.parser = httptools.HttpRequestParser(self)
+        self._feed(head + rest)
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        super().on_message_begin()
+        self._expected, self._head_bytes = "head", 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a field; raises ValueError past the head's size, which the parser turns into a 400."""
+        super().on_header(name, value)
+        self._head_bytes += len(name) + len(value)
+        if self._head_bytes > MAX_HEAD_BYTES:
+            raise ValueError(self._head_bytes)
+
+    def on_headers_complete(self) -> None:
+        """Go on to the body; raises ValueError without exactly one Host, which RFC 9112, 3.2 makes a 400."""
+        if self.parser.get_http_version() == "1.1" and sum(name == b"host" for name, _ in self.headers) != 1:
+            raise ValueError
+        self._expected = "body"
+        if not self.parser.should_upgrade():
+            super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """End a request: what comes next has no deadline but uvicorn's for an idle connection."""
+        self._expected = None
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
+
     def on_response_complete(self) -> None:
-        """Go on; a pipelined request whose body is not whole needs its deadline, an idle connection has uvicorn's."""
+        """Go on; a pipelined request whose body is not whole gets its deadline now."""
         super().on_response_complete()
-        if self.conn.their_state is h11.SEND_BODY:
-            self._watch()
+        self._watch()
 
     def shutdown(self) -> None:
         """End with the server: at once where a body is still awaited or an answer delayed, else after the answer."""
-        if self._link.delaying or self.conn.their_state is h11.SEND_BODY:
+        if self._link.delaying or self._expected == "body":
             self.transport.abort()
         else:
             super().shutdown()
 
     def _watch(self) -> None:
-        state = self.conn.their_state
-        self._expect(state if state in {h11.IDLE, h11.SEND_BODY} and not self.transport.is_closing() else None)
-
-    def _expect(self, state: object) -> None:
-        if state is self._waiting_for:
+        # While an earlier request is being answered nothing is read, so that the client can't be late.
+        part = None if self.pipeline or self.transport.is_closing() else self._expected
+        if part is self._watched:
             return
-        self._waiting_for = state
+        self._watched = part
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
-        if state is not None:
-            seconds = HEAD_SECONDS if state is h11.IDLE else BODY_SECONDS
+        if part is not None:
+            seconds = HEAD_SECONDS if part == "head" else BODY_SECONDS
             self._deadline = self.loop.call_later(seconds, self.transport.abort)

@@ -14,11 +14,19 @@ from truewatch_lineage.receiver.queries import event_row
 from truewatch_lineage.receiver.times import iso
 
 SHOWN: Final = 20
-_BY_JOB: Final = "SELECT seq FROM events WHERE job_namespace = ? AND job_name = ? ORDER BY seq DESC LIMIT ?"
-_BY_EDGES: Final = (
-    "SELECT DISTINCT touched FROM (SELECT touched FROM edges WHERE source = :node UNION "
-    "SELECT touched FROM edges WHERE target = :node UNION SELECT touched FROM nodes WHERE node = :node) "
-    "ORDER BY touched DESC LIMIT :limit"
+_LOOKED_AT: Final = 200
+"""Of a job's latest events so many are looked at for one that names a dataset."""
+
+_BY_JOB: Final = "SELECT * FROM events WHERE job_namespace = ? AND job_name = ? ORDER BY seq DESC LIMIT ?"
+_BY_DATASET: Final = "SELECT seq FROM events WHERE dataset_namespace = ? AND dataset_name = ? ORDER BY seq DESC LIMIT ?"
+_BY_JOB_AND_RECORDS: Final = (
+    "SELECT seq FROM (SELECT seq, records FROM events WHERE job_namespace = ? AND job_name = ? "
+    "ORDER BY seq DESC LIMIT ?) WHERE INSTR(records, ?) LIMIT ?"
+)
+_JOBS: Final = (
+    "SELECT namespace, name FROM nodes WHERE type = 'job' AND node IN ("
+    "SELECT source FROM edges WHERE target = :node UNION SELECT target FROM edges WHERE source = :node UNION "
+    "SELECT job FROM edges WHERE target = :node UNION SELECT job FROM edges WHERE source = :node) LIMIT :limit"
 )
 
 
@@ -48,11 +56,13 @@ def details(connection: sqlite3.Connection, node: sqlite3.Row) -> dict[str, Any]
 
 def _events(connection: sqlite3.Connection, node: sqlite3.Row, key: NodeKey) -> list[sqlite3.Row]:
     if key.type == "job":
-        places = connection.execute(_BY_JOB, (key.namespace, key.name, SHOWN)).fetchall()
-    else:
-        places = connection.execute(_BY_EDGES, {"node": node["node"], "limit": SHOWN}).fetchall()
-    query = "SELECT * FROM events WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC"
-    return connection.execute(query, (nodes.ids(row[0] for row in places),)).fetchall()
+        return connection.execute(_BY_JOB, (key.namespace, key.name, SHOWN)).fetchall()
+    places = connection.execute(_BY_DATASET, (key.namespace, key.name, SHOWN)).fetchall()
+    for job in connection.execute(_JOBS, {"node": node["node"], "limit": SHOWN}).fetchall():
+        values = (job["namespace"], job["name"], _LOOKED_AT, node["ref"].encode(), SHOWN)
+        places += connection.execute(_BY_JOB_AND_RECORDS, values).fetchall()
+    query = "SELECT * FROM events WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC LIMIT ?"
+    return connection.execute(query, (nodes.ids(row[0] for row in places), SHOWN)).fetchall()
 
 
 def _summary(row: sqlite3.Row) -> dict[str, Any]:

@@ -6,11 +6,11 @@ import sqlite3
 from typing import Final
 
 from truewatch_lineage.receiver.ids import NodeKey
-from truewatch_lineage.receiver.lineage import Delta, Edge, Node, delta, shape
+from truewatch_lineage.receiver.lineage import Delta, Edge, Node, delta
 from truewatch_lineage.receiver.projection import Projection
 from truewatch_lineage.receiver.projection.values import Tree
 
-TOUCH_EVERY: Final = 1000
+TOUCH_EVERY: Final = 10_000
 """An event's nodes and edges are marked as seen at least once in so many events; retention allows for that lag."""
 
 _MOST_SHAPES: Final = 20_000
@@ -54,15 +54,15 @@ class GraphWriter:
             raise KeyError(key)
         return number
 
-    def add(self, tree: Tree, projection: Projection, seq: int) -> None:
+    def add(self, tree: Tree, projection: Projection, known: int, seq: int) -> None:
         """Add what one event says.
 
         Args:
             tree: The event.
             projection: Its records.
+            known: Its `lineage.shape`.
             seq: Its place.
         """
-        known = shape(tree)
         if seq - self._shapes.get(known, -TOUCH_EVERY) >= TOUCH_EVERY:
             self._remember(known, self._write(delta(tree, projection), seq), seq)
 

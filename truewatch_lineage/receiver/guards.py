@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-import logging
+import sys
 import time
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,7 +17,6 @@ from truewatch_lineage.receiver.endpoints import KNOWN_PATHS
 from truewatch_lineage.receiver.rules import ALL_RULES, EVERYWHERE
 from truewatch_lineage.receiver.stats import Stats
 
-ACCESS = logging.getLogger("truewatch_lineage.receiver.access")
 NAMESPACE = "receiver"
 
 _INTAKE = {rules.path for rules in ALL_RULES}
@@ -121,7 +121,14 @@ class AccessLog:
     def _note(self, scope: Scope, status: int | None, seconds: float) -> None:
         path = _label(scope["path"])
         self._stats.answered(path, status)
-        ACCESS.info("%s %s %s %.0f ms", scope["method"], path, status or "dropped", seconds * 1000)
+        # Written by hand: a logging record a request costs as much as reading one.
+        line = f"{_stamp(int(time.time()))} {scope['method']} {path} {status or 'dropped'} {seconds * 1000:.0f} ms\n"
+        sys.stderr.write(line)
+
+
+@lru_cache(1)
+def _stamp(second: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
 
 
 def _label(path: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from truewatch_lineage.receiver.checks import kind_of
 from truewatch_lineage.receiver.ids import NodeKey, dataset_id, job_id
 from truewatch_lineage.receiver.projection import Projection
 from truewatch_lineage.receiver.projection.columns import columns
@@ -91,7 +92,7 @@ def shape(tree: Tree) -> int:
     job = mapping(tree.get("job"))
     sides = [len(side) if isinstance(side, list) else None for side in (tree.get("inputs"), tree.get("outputs"))]
     facet = mapping(job.get("facets")).get("jobType")
-    whole = [job.get("namespace"), job.get("name"), facet, "run" in tree, sides, datasets, tree.get("dataset")]
+    whole = [job.get("namespace"), job.get("name"), facet, kind_of(tree), sides, datasets, tree.get("dataset")]
     return hash(orjson.dumps(whole))
 
 

@@ -36,6 +36,7 @@ CREATE TABLE events (
 CREATE INDEX events_by_id ON events (event_id);
 CREATE INDEX events_by_run ON events (run_id);
 CREATE INDEX events_by_job ON events (job_namespace, job_name);
+CREATE INDEX events_by_dataset ON events (dataset_namespace, dataset_name) WHERE dataset_name IS NOT NULL;
 CREATE TABLE arrivals (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     event INTEGER NOT NULL,

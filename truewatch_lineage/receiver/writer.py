@@ -16,8 +16,8 @@ from truewatch_lineage.receiver import runs
 from truewatch_lineage.receiver.arrival import Arrival, Entry, Refused
 from truewatch_lineage.receiver.graph_writer import GraphWriter
 from truewatch_lineage.receiver.ids import NodeKey
-from truewatch_lineage.receiver.lineage import job_key
-from truewatch_lineage.receiver.projection import Projection, ingest_error, project
+from truewatch_lineage.receiver.lineage import job_key, shape
+from truewatch_lineage.receiver.projection import Projection, Projector, ingest_error
 from truewatch_lineage.receiver.schema import transaction
 from truewatch_lineage.receiver.times import iso, seconds
 
@@ -41,12 +41,14 @@ class Stored:
         arrival: As it came.
         projection: Its records.
         job: Its job's node, or None.
+        shape: Its `lineage.shape`.
     """
 
     seq: int
     arrival: Arrival
     projection: Projection
     job: NodeKey | None
+    shape: int
 
 
 class Writer:
@@ -59,6 +61,7 @@ class Writer:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._graph = GraphWriter(connection)
+        self._projector = Projector()
 
     def commit(self, entries: Sequence[Entry]) -> list[Stored]:
         """Write a batch in one transaction, each event's records with it; returns the events that are new.
@@ -90,14 +93,15 @@ class Writer:
             if arrival.event_id not in places:
                 seq += 1
                 places[arrival.event_id] = seq
-                projection = project(arrival.tree, arrival.event_id)
-                stored.append(Stored(seq, arrival, projection, job_key(projection)))
+                known = shape(arrival.tree)
+                projection = self._projector.project(arrival.tree, arrival.event_id, known)
+                stored.append(Stored(seq, arrival, projection, job_key(projection), known))
         rows = [_event_row(item) for item in stored]
         rows += [_refusal_row(seq + index, item) for index, item in enumerate(refusals, 1)]
         self._connection.executemany(_ADD_EVENT, rows)
         self._connection.executemany(_ADD_ARRIVAL, [_arrival_row(item, places[item.event_id]) for item in arrivals])
         for item in stored:
-            self._graph.add(item.arrival.tree, item.projection, item.seq)
+            self._graph.add(item.arrival.tree, item.projection, item.shape, item.seq)
         self._add_runs(stored)
         self._count(stored, len(refusals))
         return stored

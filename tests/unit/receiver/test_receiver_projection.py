@@ -11,7 +11,8 @@ from support.record_counts import count_records, events_of
 from support.repository import ROOT
 
 from truewatch_lineage.receiver.ids import dataset_id, job_id
-from truewatch_lineage.receiver.projection import MAX_RECORDS, ingest_error, project
+from truewatch_lineage.receiver.lineage import shape
+from truewatch_lineage.receiver.projection import MAX_RECORDS, Projector, ingest_error, project
 from truewatch_lineage.receiver.projection.values import CUT, MAX_TEXT
 
 JOB = {"namespace": "ns", "name": "job"}
@@ -225,6 +226,34 @@ def test_recorded_events_have_the_records_an_independent_count_says() -> None:
             total[kind] = total.get(kind, 0) + count
 
     assert total == count_records(bodies)
+
+
+def test_what_is_remembered_of_a_job_changes_nothing() -> None:
+    """Events in their order through one projector: the same records as each for itself."""
+    projector = Projector()
+    for body in events_of((ROOT / "tests" / "data" / "recorded").iterdir()):
+        event = json.loads(body)
+        assert projector.project(event, "e", shape(event)) == project(event, "e")
+
+
+DIFFERENT = [
+    {**RUN, "inputs": [TABLE]},
+    {**RUN, "outputs": [TABLE]},
+    {**RUN, "inputs": [OTHER]},
+    {**RUN, "inputs": [with_facets(TABLE, schema=SCHEMA)]},
+    {**RUN, "inputs": [with_facets(TABLE, columnLineage=LINEAGE)]},
+    {"job": JOB, "inputs": [TABLE]},
+    {**RUN, "job": {**JOB, "name": "other"}, "inputs": [TABLE]},
+    {"dataset": TABLE},
+    {"dataset": with_facets(TABLE, schema=SCHEMA)},
+    {**_facet("job", "jobType", {"jobType": "TASK"}), "inputs": [TABLE]},
+]
+
+
+def test_events_that_say_different_things_have_different_shapes() -> None:
+    """Whatever decides the schemas, the column lineage or the graph; a new run of the same does not."""
+    assert len({shape(event) for event in DIFFERENT}) == len(DIFFERENT)
+    assert shape(DIFFERENT[0]) == shape({**DIFFERENT[0], "run": {"runId": "another"}, "eventType": "FAIL"})
 
 
 _JSON = st.recursive(

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from truewatch_lineage.receiver import nodes, queries
+from truewatch_lineage.receiver import graph_writer, nodes, queries, retention
 from truewatch_lineage.receiver.arrival import Arrival
 from truewatch_lineage.receiver.retention import Keep
 from truewatch_lineage.receiver.store import Store
@@ -66,8 +66,10 @@ def test_the_oldest_events_go_when_the_file_is_full(opened) -> None:
     assert queries.stats(store._reader)["bytes"] <= 5 * MIB
 
 
-def test_the_graph_forgets_what_no_event_says_any_more(opened) -> None:
+def test_the_graph_forgets_what_no_event_says_any_more(opened, monkeypatch) -> None:
     """Nodes, edges and runs of events that are gone go too, some time later."""
+    monkeypatch.setattr(graph_writer, "TOUCH_EVERY", 1000)
+    monkeypatch.setattr(retention, "TOUCH_EVERY", 1000)
     store = opened(days=1)
     store.fill([arrival(number, age=2 * DAY) for number in range(2500)])
     store.fill([arrival(number) for number in range(2500, 3600)])

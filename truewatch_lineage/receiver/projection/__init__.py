@@ -5,6 +5,7 @@ projected from that event. … one RunEvent can produce multiple records, all wi
 ``records.py``; ``fields.py`` is the table of what each field holds.
 """
 
+from truewatch_lineage.receiver.projection.memory import Projector
 from truewatch_lineage.receiver.projection.records import (
     MAX_RECORDS,
     RECORD_TYPES,
@@ -14,4 +15,4 @@ from truewatch_lineage.receiver.projection.records import (
     project,
 )
 
-__all__ = ["MAX_RECORDS", "RECORD_TYPES", "SOURCES", "Projection", "ingest_error", "project"]
+__all__ = ["MAX_RECORDS", "RECORD_TYPES", "SOURCES", "Projection", "Projector", "ingest_error", "project"]

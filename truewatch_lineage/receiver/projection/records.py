@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -47,23 +47,48 @@ class Projection:
         return found
 
 
-def project(tree: Tree, event_id: str) -> Projection:
+def project(tree: Tree, event_id: str, of_facets: Iterable[Record] | None = None) -> Projection:
     """Project an event.
 
     Args:
         tree: The event, decoded and redacted.
         event_id: Its id.
+        of_facets: What `facet_records` gives for this event, where that is known already.
 
     Returns:
         Its records; a record is ``{**common, **record}``, and the event record gets its ``lineage_message`` besides.
     """
     event = _event(tree)
-    derived = _derived(tree)
+    derived = itertools.chain(_derived(tree), facet_records(tree) if of_facets is None else of_facets)
     records = [event, *itertools.islice(derived, MAX_RECORDS - 1)]
     omitted = sum(1 for _ in derived)
     if omitted:
         event["records_omitted"] = omitted
     return Projection(_common(tree, event_id), records, omitted)
+
+
+def facet_records(tree: Tree) -> Iterator[Record]:
+    """Yield an event's schema summaries and column lineage, each once however many of its datasets repeat it."""
+    if kind_of(tree) == "DatasetEvent":
+        datasets = [mapping(tree.get("dataset"))]
+    else:
+        datasets = [dataset for side in ("inputs", "outputs") for dataset in items(tree.get(side))]
+    seen: set[tuple[str, ...]] = set()
+    identified = [(dataset, _dataset_identity(dataset)) for dataset in datasets if identity(dataset)]
+    for dataset, known in identified:
+        record = schema_version(facets(dataset))
+        if record is not None and _new(seen, (known["dataset_id"], record["schema_version_id"])):
+            yield {**known, **record}
+    for dataset, known in identified:
+        for record in field_edges(facets(dataset)):
+            edge = (
+                known["dataset_id"],
+                record.get("field_name", ""),
+                record["input_dataset_id"],
+                record["input_field_name"],
+            )
+            if _new(seen, edge):
+                yield {**known, **record}
 
 
 def ingest_error(
@@ -131,7 +156,6 @@ def _derived(tree: Tree) -> Iterator[Record]:
         # As T says, "Only DatasetEvent produces a dataset record."
         found = fields.extract(fields.DATASET, facets(dataset))
         yield {"lineage_record_type": "dataset", **_dataset_identity(dataset), **dict(found)}
-        yield from _from_facets([dataset])
         return
     if kind == "JobEvent":
         job = fields.extract(fields.JOB, facets(tree.get("job")))
@@ -140,27 +164,6 @@ def _derived(tree: Tree) -> Iterator[Record]:
     for side, direction in (("inputs", "input"), ("outputs", "output")):
         for dataset in _distinct(tree, side):
             yield _dataset_edge(dataset, direction)
-    yield from _from_facets([dataset for side in ("inputs", "outputs") for dataset in items(tree.get(side))])
-
-
-def _from_facets(datasets: list[Tree]) -> Iterator[Record]:
-    """Yield schema summaries and column lineage, each once however many datasets of the event repeat it."""
-    seen: set[tuple[str, ...]] = set()
-    identified = [(dataset, _dataset_identity(dataset)) for dataset in datasets if identity(dataset)]
-    for dataset, known in identified:
-        record = schema_version(facets(dataset))
-        if record is not None and _new(seen, (known["dataset_id"], record["schema_version_id"])):
-            yield {**known, **record}
-    for dataset, known in identified:
-        for record in field_edges(facets(dataset)):
-            edge = (
-                known["dataset_id"],
-                record.get("field_name", ""),
-                record["input_dataset_id"],
-                record["input_field_name"],
-            )
-            if _new(seen, edge):
-                yield {**known, **record}
 
 
 def _dataset_edge(dataset: Tree, direction: str) -> Record:
