@@ -8,7 +8,7 @@ The rules, one function a kind:
 * seconds: a number, or a number with ``ms``, ``s``, ``m``, ``h``; at most a day.
 * days, integer: a number; whole for integer.
 * bytes: a whole number, or a number with ``kB MB GB TB`` (1000) or ``KiB MiB GiB TiB`` (1024).
-* path, existing_file: a text or path; ``~`` is expanded; made absolute.
+* path, existing_file: a text or path; ``~`` is expanded; made absolute, in a file of settings from its own folder.
 * names: a list of texts, its JSON text, or texts with commas between.
 * patterns: a list of regular expressions, its JSON text, or one expression.
 * tree: a mapping or list, or its JSON text.
@@ -123,13 +123,16 @@ def whole(found: Found, units: Mapping[str, float], *, minimum: float) -> int:
 
 
 def path(found: Found) -> Path:
-    """Read a path: ``~`` expanded, absolute, so that a later change of folder moves nothing."""
+    """Read a path: ``~`` expanded, absolute, so that a later change of folder moves nothing.
+
+    A relative one in a file of settings starts from that file's folder, since any process may read it.
+    """
     value = os.fspath(found.value) if isinstance(found.value, os.PathLike) else found.value
     written = text(Found(value, found.key, found.source))
     if "\0" in written:
         raise found.error("is no path: it holds a NUL")
     try:
-        return Path(written).expanduser().absolute()
+        return (found.base or Path()).joinpath(Path(written).expanduser()).absolute()
     except RuntimeError:
         pass
     raise found.error("is no path: the user after ~ is unknown")
@@ -171,7 +174,8 @@ def names(found: Found) -> tuple[str, ...]:
 
 def patterns(found: Found) -> tuple[re.Pattern[str], ...]:
     """Read regular expressions; one that matches nothing at all would mask everything and is refused."""
-    return tuple(_pattern(found, expression) for expression in _texts(found, _expressions(found.value)))
+    expressions = _texts(found, _expressions(found.value))
+    return tuple(_pattern(found, expression, place) for place, expression in enumerate(expressions))
 
 
 def _expressions(value: Any) -> Any:
@@ -190,16 +194,20 @@ def _texts(found: Found, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _pattern(found: Found, expression: str) -> re.Pattern[str]:
+def _pattern(found: Found, expression: str, place: int) -> re.Pattern[str]:
+    """Compile one expression; it may be a secret itself, so only its place and the fault's place are told."""
+    one = f"`{found.key}[{place}]`"
     try:
         pattern = re.compile(expression)
-    except (re.error, RecursionError, OverflowError):
-        pattern = None
-    if pattern is None:
-        raise found.error("holds something that is no regular expression")
-    if pattern.search(""):
-        raise found.error("holds an expression that matches the empty text, so it would mask everything")
-    return pattern
+    except re.error as error:
+        where = "" if error.pos is None else f": see its character {error.pos + 1}"
+    except (RecursionError, OverflowError):
+        where = ""
+    else:
+        if pattern.search(""):
+            raise found.error(f"would mask everything: {one} matches the empty text")
+        return pattern
+    raise found.error(f"holds what is no regular expression, in {one}{where}")
 
 
 _READERS: Final[Mapping[Kind, Callable[[Key, Found], Any]]] = {

@@ -40,7 +40,7 @@ def token_source(values: Mapping[str, Found], environ: Mapping[str, str]) -> Tok
     if key == "token":
         return _static(found)
     if key == "token_file":
-        return FileToken(coerce.path(found))
+        return FileToken(coerce.path(found), base=found.base)
     if key == "token_env":
         return EnvToken(coerce.text(found), environ)
     if key == "token_command":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -49,6 +50,8 @@ def build(
     """
     profile = urls.choose_profile(values.get("destination"), values.get("endpoint"), values.get("url"))
     url = urls.final_url(_url(name, values, profile), values.get("endpoint"), profile)
+    if "endpoint" in values:
+        profile = _with_endpoint(profile, urls.clean_endpoint(values["endpoint"]))
     source = _token(name, values, profile, environ, notices)
     if source is None and needs_token and profile.needs_token:
         raise _missing(
@@ -77,6 +80,13 @@ def _url(name: str, values: Mapping[str, Found], profile: Profile) -> Found:
     if profile.default_url is None:
         raise _missing(name, f"{profile.label} needs a url, and none is set", "url")
     return Found(profile.default_url, "url", "default")
+
+
+def _with_endpoint(profile: Profile, endpoint: str) -> Profile:
+    """Let what is said where nothing answers blame an endpoint of the user's own, not the url."""
+    if endpoint == profile.endpoint:
+        return profile
+    return replace(profile, missing=f"Check the endpoint: {profile.label} has {profile.endpoint}, not {endpoint}.")
 
 
 def _missing(name: str, problem: str, keys: str) -> ConfigError:

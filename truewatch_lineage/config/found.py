@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from truewatch_lineage.errors import ConfigError
@@ -16,11 +17,13 @@ class Found:
         value: What was written; never shown, since a token may have been written in the wrong place.
         key: The setting as it was spelt, with the names around it, such as ``destinations.prod.timeoutInMillis``.
         source: Where it was written: a variable's name, a file's path, the transport's settings.
+        base: The folder that a relative path in it starts from, or None for the working folder.
     """
 
     value: Any = field(repr=False)
     key: str
     source: str
+    base: Path | None = None
 
     def error(self, problem: str, fix: str | None = None) -> ConfigError:
         """Make the error that says what is wrong with this setting.
@@ -33,4 +36,4 @@ class Found:
 
     def inner(self, name: str, value: Any) -> Found:
         """Return a part of this setting's value under its own key."""
-        return Found(value, f"{self.key}.{name}", self.source)
+        return Found(value, f"{self.key}.{name}", self.source, self.base)

@@ -27,11 +27,13 @@ class Layer:
         name: What people know it by, such as ``the transport's settings`` or a file's path.
         values: The settings as written, in any spelling; never shown.
         origins: Where a single one came from, where that says more than ``name``.
+        base: The folder that relative paths in it start from, or None for the working folder.
     """
 
     name: str
     values: Mapping[str, Any] = field(repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
+    base: Path | None = None
 
     def origin(self, key: str) -> str:
         """Tell where the top-level ``key`` was written."""
@@ -55,11 +57,15 @@ def environment_layer(environ: Mapping[str, str], notices: list[str]) -> Layer:
             continue  # the last two: what Kubernetes injects for a service of that name
         key = variable[len(PREFIX) :].lower()
         if not is_known(key):
-            notices.append(f"{variable} is no setting and has no effect. {suggestion(key)}")
+            notices.append(f"{variable} is no setting and has no effect. {suggestion(key, spell=_variable)}")
         elif environ[variable] or names_token(key):
             values[key] = environ[variable]
             origins[key] = f"environment variable {variable}"
     return Layer("the environment", values, origins)
+
+
+def _variable(name: str) -> str:
+    return f"{PREFIX}{name.upper()}"
 
 
 def file_layer(environ: Mapping[str, str]) -> Layer | None:
@@ -73,11 +79,11 @@ def file_layer(environ: Mapping[str, str]) -> Layer | None:
         return None
     try:
         path = Path(name).expanduser().absolute()
-        return Layer(f"file {path}", _parse(path))
+        return Layer(f"file {path}", _parse(path), base=path.parent)
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or "the user after ~ is unknown"
     raise ConfigError(
-        f"The settings file can't be read: {reason}.",
+        f"The settings file {name} can't be read: {reason}.",
         key=CONFIG_VARIABLE,
         source=f"environment variable {CONFIG_VARIABLE}",
         fix=f"Let {CONFIG_VARIABLE} name a TOML file this user may read, or unset it.",

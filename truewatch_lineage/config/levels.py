@@ -18,6 +18,7 @@ DEFAULT_NAME: Final = "default"
 """The name of the destination that flat settings describe."""
 
 _NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}")
+_SHOWN: Final = 80
 _TOP: Final[tuple[Scope, ...]] = ("settings", "destination")
 _NESTED: Final[tuple[Scope, ...]] = ("destination",)
 
@@ -49,7 +50,7 @@ def normalise(layer: Layer, notices: list[str]) -> Level:
     """
     level = Level()
     for spelling, value in layer.values.items():
-        found = Found(value, str(spelling), layer.origin(str(spelling)))
+        found = Found(value, str(spelling), layer.origin(str(spelling)), layer.base)
         if fold(str(spelling)) != DESTINATIONS:
             for name, setting in resolve(found, str(spelling), _TOP, notices):
                 _put(level.whole if KEYS[name].scope == "settings" else level.flat, name, setting)
@@ -88,7 +89,8 @@ def _named(found: Found, notices: list[str]) -> dict[str, Values]:
     for name, inner in expect_mapping(found, coerce.tree(found)).items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise found.error(
-                "holds a name that no destination can have", "Use up to 64 letters, digits, dots, hyphens, underscores."
+                f"holds the name {str(name)[:_SHOWN]!r}, which no destination can have",
+                "Use up to 64 letters, digits, dots, hyphens, underscores.",
             )
         result[name] = _destination(found.inner(name, inner), notices)
     return result

@@ -50,6 +50,10 @@ def resolve(found: Found, spelling: str, scopes: Iterable[Scope], notices: list[
     folded = fold(spelling)
     key = BY_SPELLING.get(folded)
     if key is not None and key.scope in scopes:
+        if key.name == "destination" and isinstance(found.value, Mapping):
+            raise found.error(
+                "is one word, the kind; named destinations are in `destinations`", "Write [destinations.NAME]."
+            )
         yield from () if found.value is None else ((key.name, found),)
     elif folded in _FOREIGN:
         yield from () if found.value is None else _FOREIGN[folded](found, notices)
@@ -71,13 +75,21 @@ def names_token(spelling: str) -> bool:
     return key is not None and key.name in TOKEN_KEYS
 
 
-def suggestion(spelling: str, scopes: Iterable[Scope] = ("settings", "destination")) -> str:
-    """Return a sentence that names the key nearest to ``spelling``."""
+def suggestion(
+    spelling: str, scopes: Iterable[Scope] = ("settings", "destination"), spell: Callable[[str], str] = str
+) -> str:
+    """Return a sentence that names the key nearest to ``spelling``.
+
+    Args:
+        spelling: What was written.
+        scopes: Which keys it may have meant.
+        spell: Writes a key's name as it belongs where ``spelling`` stands, such as a variable's.
+    """
     if meant := _MEANT.get(fold(spelling)):
-        return f"Did you mean {meant}?"
-    candidates = {folded: key.name for folded, key in BY_SPELLING.items() if key.scope in scopes}
+        return f"Did you mean {spell(meant)}?"
+    candidates = {folded: spell(key.name) for folded, key in BY_SPELLING.items() if key.scope in scopes}
     if "settings" in scopes:
-        candidates[DESTINATIONS] = DESTINATIONS
+        candidates[DESTINATIONS] = spell(DESTINATIONS)
     return nearest(spelling, candidates)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
@@ -91,6 +92,9 @@ class StaticToken:
         return None
 
 
+_NAME: Final = re.compile(r"[A-Z]+[0-9]{0,2}(?:_(?:[A-Z]+[0-9]{0,2}|[0-9]{1,2}))*")
+
+
 class EnvToken:
     """The token in an environment variable, looked up each time.
 
@@ -116,8 +120,9 @@ class EnvToken:
         """
         text = self._environ.get(self._name)
         if text is None:
+            name = f"environment variable {self._name}" if self.name else "environment variable that token_env names"
             raise TokenError(
-                "The environment variable that token_env names is not set.",
+                f"The {name} is not set.",
                 key="token_env",
                 fix="Set it, or write the variable's name (not the token) in token_env.",
             )
@@ -132,9 +137,13 @@ class EnvToken:
         return self.get()
 
     def describe(self) -> str:
-        """Name the variable if it is set; else it may be a token written in the place of a name."""
-        known = self._name in self._environ
-        return f"environment variable {self._name}" if known else "the variable named by token_env"
+        """Name the variable, unless a token may have been written in the place of its name."""
+        return f"environment variable {self._name}" if self.name else "the variable named by token_env"
+
+    @property
+    def name(self) -> str | None:
+        """The variable's name; None where it is not set and no words in capitals: it may be the token itself."""
+        return self._name if self._name in self._environ or _NAME.fullmatch(self._name) else None
 
     def age(self) -> float | None:
         """Return None: nobody knows when it was set."""

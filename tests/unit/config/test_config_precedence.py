@@ -195,7 +195,7 @@ def test_a_broken_file_is_refused_with_its_place_and_without_its_text(tmp_path, 
 @pytest.mark.parametrize("name", ["/nowhere/x.toml", "/", "~nobody-of-that-name/x"])
 def test_a_file_that_can_not_be_read_is_an_error(name):
     """It was named, so it was meant."""
-    with pytest.raises(ConfigError, match=r"The settings file can't be read.*TRUEWATCH_LINEAGE_CONFIG"):
+    with pytest.raises(ConfigError, match=rf"The settings file {name} can't be read.*TRUEWATCH_LINEAGE_CONFIG"):
         load(environ={"TRUEWATCH_LINEAGE_CONFIG": name})
 
 

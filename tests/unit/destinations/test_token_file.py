@@ -83,7 +83,7 @@ def test_age_is_the_files_own(tmp_path):
         ("tkn_canary\ntkn_canary2\n", "a line break"),
         ("tkn_canary\xff", "outside ASCII"),
         ("\xef\xbb\xbftkn_canary", "outside ASCII"),
-        ("tkn_canary" * 7000, "holds more than 65536 bytes"),
+        ("tkn_canary" * 7000, "holds more than 65,536 bytes"),
     ],
 )
 def test_a_file_that_holds_no_token_is_refused_without_showing_it(tmp_path, text, told):
@@ -99,7 +99,7 @@ def test_a_file_that_holds_no_token_is_refused_without_showing_it(tmp_path, text
 @pytest.mark.parametrize("mode", [0o602, 0o622, 0o646, 0o777])
 def test_a_file_that_others_may_write_is_refused(tmp_path, mode):
     """Whoever writes it could lead the lineage into their own workspace."""
-    with pytest.raises(TokenError, match=r"Others may write .* Run chmod 600"):
+    with pytest.raises(TokenError, match=r"may be written by others\. Run chmod 600"):
         FileToken(written(tmp_path / "t", mode=mode)).get()
 
 
@@ -107,7 +107,7 @@ def test_a_file_that_a_foreign_group_may_write_is_refused(tmp_path, monkeypatch)
     """Group members are others, unless it is the process's own group."""
     source = FileToken(written(tmp_path / "t", mode=0o660))
     monkeypatch.setattr(os, "getegid", lambda: (tmp_path / "t").stat().st_gid + 1)
-    with pytest.raises(TokenError, match="Others may write"):
+    with pytest.raises(TokenError, match="may be written by others"):
         source.get()
 
 
@@ -178,5 +178,39 @@ def test_a_working_folder_that_is_gone_does_no_harm(tmp_path, monkeypatch):
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    with pytest.raises(TokenError, match="the file named by token_file is not there"):
+    with pytest.raises(TokenError, match="The token's file, which token_file names, is not there"):
         FileToken(tmp_path / "missing").get()
+
+
+@pytest.mark.parametrize(
+    ("mode", "weakness"),
+    [
+        (0o600, None),
+        (0o644, "others may read it"),
+        (0o660, "its group may write it"),
+        (0o664, "its group may write it and others may read it"),
+    ],
+)
+def test_a_weakness_is_what_the_mode_says(tmp_path, mode, weakness):
+    """A file that others may only read is not said to be writable."""
+    assert FileToken(written(tmp_path / "t", mode=mode)).weakness() == weakness
+    assert FileToken(tmp_path / "missing").weakness() is None
+
+
+def test_a_missing_file_without_a_path_is_told_with_its_folder(tmp_path, monkeypatch):
+    """Its name alone may be the token, so the folder where it was looked for is told in its place."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TokenError) as caught:
+        FileToken(tmp_path / "missing").get()
+    assert str(caught.value) == (
+        f"The token's file, which token_file names, is not there (looked for in {tmp_path}). "
+        "Mount or create it, readable by this user."
+    )
+
+
+def test_a_token_in_the_place_of_a_path_in_a_file_of_settings_is_not_shown(tmp_path):
+    """There a relative path starts from the file's own folder, which exists."""
+    source = FileToken(tmp_path / "tkn_canary", base=tmp_path)
+    with pytest.raises(TokenError) as caught:
+        source.get()
+    assert "canary" not in f"{caught.value} {source!r} {source.describe()}"
