@@ -185,7 +185,7 @@ def graph(folder: Path) -> None:
     store.close()
     with receiver(path) as (port, _):
         for limit in (1000, 10_000):
-            query = f"node=dataset:wh/t.0.0&depth=20&direction=downstream&limit={limit}"
+            query = f"node=dataset:wh/t.0.1&depth=20&direction=downstream&limit={limit}"
             times, found = [], {}
             for _ in range(21):
                 began = time.perf_counter()
@@ -202,8 +202,9 @@ def graph(folder: Path) -> None:
 
 def _job(number: int) -> Arrival:
     layer, place = divmod(number, WIDTH)
-    inputs = [{"namespace": "wh", "name": f"t.{layer}.{(place + step) % WIDTH}"} for step in range(2)]
-    outputs = [{"namespace": "wh", "name": f"t.{layer + 1}.{(place + step) % WIDTH}"} for step in range(2)]
+    # Far apart, so that a few steps reach the whole width.
+    inputs = [{"namespace": "wh", "name": f"t.{layer}.{(place * step) % WIDTH}"} for step in (1, 7)]
+    outputs = [{"namespace": "wh", "name": f"t.{layer + 1}.{(place + step) % WIDTH}"} for step in (1, 97)]
     tree = {
         "eventTime": "2026-10-21T08:00:00Z",
         "job": {"namespace": "example", "name": f"job.{number}"},

@@ -27,9 +27,10 @@ _STEPS: Final = {
     "downstream": "SELECT target FROM edges WHERE source IN (SELECT value FROM json_each(?)) AND (type = 'field') = ?",
     "upstream": "SELECT source FROM edges WHERE target IN (SELECT value FROM json_each(?)) AND (type = 'field') = ?",
 }
+# The plus keeps SQLite from looking up every pair of nodes in the index.
 _WITHIN: Final = (
     "SELECT source, target, job, type, info, touched FROM edges WHERE source IN (SELECT value FROM json_each(:nodes)) "
-    "AND target IN (SELECT value FROM json_each(:nodes)) AND (type = 'field') = :fields LIMIT :limit"
+    "AND +target IN (SELECT value FROM json_each(:nodes)) AND (type = 'field') = :fields LIMIT :limit"
 )
 
 
