@@ -166,12 +166,10 @@ def throughput(folder: Path, count: int) -> None:
     size = len(requests()[0])
     middle = statistics.median(rates)
     print(
-        f"intake: {count} events of {size / 1000:.1f} KB accepted, committed, projected: {count / seconds:.0f} a second;"
+        f"intake: {count} events of {size / 1000:.1f} KB committed and projected: {count / seconds:.0f} a second;"
         f" slices {min(rates):.0f}-{max(rates):.0f}, median {middle:.0f}, {middle / GOAL:.2f}x the goal of {GOAL}"
     )
-    print(
-        f"processor: {used / count * 1e6:.0f} µs an event, so {count / used:.0f} a second of one core if nothing else ran"
-    )
+    print(f"processor: {used / count * 1e6:.0f} µs an event, {count / used:.0f} events a second of one core")
     print(f"memory: {' '.join(f'{value:.0f}' for value in memory)} MiB after each tenth; records {stats['records']}")
 
 
@@ -194,8 +192,8 @@ def graph(folder: Path) -> None:
                 times.append((time.perf_counter() - began) * 1000)
                 found = json.loads(body)
             print(
-                f"graph: depth 20 of {EDGES} edges, limit {limit}: {len(found['nodes'])} nodes, {len(found['edges'])} edges,"
-                f" truncated {found['truncated']}: median {statistics.median(times):.1f} ms"
+                f"graph: depth 20 of {EDGES} edges, limit {limit}: {len(found['nodes'])} nodes,"
+                f" {len(found['edges'])} edges, truncated {found['truncated']}: median {statistics.median(times):.1f} ms"
                 f" ({min(times):.1f}-{max(times):.1f}) over HTTP"
             )
 
