@@ -46,7 +46,7 @@ def test_a_broken_line_is_named_and_the_good_ones_go(receiver, env, tmp_path) ->
     assert ran.code == 1
     assert ran.out == "default: 2 delivered\nunreadable: 3\n"
     assert f"{file}:2: not JSON: Invalid control character" in ran.err
-    assert f"{file}:4: An OpenLineage event, a dict or a JSON object is expected, not int." in ran.err
+    assert f"{file}:4[0]: An OpenLineage event, a dict or a JSON object is expected, not int." in ran.err
     assert f"{file}:5: Not UTF-8: byte 6 is wrong." in ran.err
     assert len(receiver.events()) == 2
 
@@ -61,6 +61,35 @@ def test_what_the_destination_refuses_is_named_by_json_path(receiver, env, tmp_p
     assert ran.out == "default: 1 delivered, 1 refused\n"
     assert f"{file}:1: refused for default: TrueWatch DataWay answered 400" in ran.err
     assert "$.producer: Missing" in ran.err
+
+
+def test_what_the_destination_takes_is_not_given_as_a_reason(receiver, env, tmp_path) -> None:
+    """An odd eventType is a warning of ``validate`` for TrueWatch, and so it is for the receiver: errors alone are named."""
+    file = ndjson(tmp_path / "events.ndjson", tree(eventType="BOGUS"), tree(eventType="BOGUS", producer=...))
+
+    ran, validated = run("send", file, env=env), run("validate", file)
+
+    assert ran.out == "default: 1 delivered, 1 refused\n"
+    assert "$.producer: Missing" in ran.err
+    assert "eventType" not in ran.err
+    assert [line.split()[1:3] for line in validated.out.splitlines()] == [
+        ["warning", "$.eventType:"],
+        ["warning", "$.eventType:"],
+        ["error", "$.producer:"],
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"[]", b"[\n]\n"])
+def test_a_file_without_an_event_is_named(env, tmp_path, content) -> None:
+    """Exit code 1: whoever names a file means to send something; also standard input."""
+    (tmp_path / "empty.json").write_bytes(content)
+    ndjson(tmp_path / "e.ndjson", tree())
+
+    ran = run("send", tmp_path / "empty.json", tmp_path / "e.ndjson", env=env)
+
+    assert (ran.code, ran.out) == (1, "default: 1 delivered\nunreadable: 1\n")
+    assert f"{tmp_path / 'empty.json'}: it holds no event" in ran.err
+    assert "<stdin>: it holds no event" in run("send", "-", env=env, stdin=content).err
 
 
 @pytest.mark.parametrize(("oversize", "code", "words"), [("trim", 0, "1 delivered"), ("reject", 1, "1 refused")])

@@ -14,7 +14,7 @@ def test_good_events_have_no_findings() -> None:
     ran = run("validate", RECORDED)
 
     assert (ran.code, ran.out) == (0, "")
-    assert "553 events for dataway: 0 errors" in ran.err
+    assert "553 events for dataway: 0 errors, " in ran.err
 
 
 def test_a_finding_names_file_line_path_and_rule(tmp_path) -> None:
@@ -85,6 +85,34 @@ def test_what_is_no_json_object_is_an_error_with_its_line(tmp_path, line, words)
     assert ran.code == 1
     assert ran.json["events"] == 2
     assert [(one["line"], words in one["message"]) for one in ran.json["findings"]] == [(2, True)]
+
+
+def test_an_element_of_an_array_is_named_by_its_index(tmp_path) -> None:
+    """In text as ``file:line[index]``."""
+    file = tmp_path / "b.json"
+    file.write_text(json.dumps([tree(), tree(eventTime="yesterday")]), encoding="utf-8")
+
+    assert run("validate", file).out.startswith(f"{file}:1[1]: error $.eventTime")
+    (finding,) = run("validate", "--json", file).json["findings"]
+    assert (finding["line"], finding["index"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "env", "code"),
+    [
+        ([], {}, 0),
+        (["--oversize", "reject"], {}, 1),
+        (["--oversize", "reject", "--destination", "datakit"], {}, 1),
+        (["--oversize", "reject", "--destination", "portal"], {}, 0),
+        ([], {"destinations": json.dumps({"a": {"oversize": "reject"}, "b": {"destination": "portal"}})}, 1),
+    ],
+)
+def test_what_will_be_trimmed_is_a_warning(tmp_path, options, env, code) -> None:
+    """As ``send`` delivers it, unless oversize is reject."""
+    facet = {"_producer": "https://example.com", "_schemaURL": "https://example.com/s", "pad": "x" * 9 * 1024 * 1024}
+    file = ndjson(tmp_path / "large.ndjson", tree(run={"runId": tree()["run"]["runId"], "facets": {"own": facet}}))
+
+    assert run("validate", *options, file, env=env).code == code
 
 
 def test_a_missing_file_is_an_error(tmp_path) -> None:

@@ -7,11 +7,12 @@ line, else at the next line that begins with ``{`` or ``[``.
 from __future__ import annotations
 
 import codecs
+import itertools
 import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -34,16 +35,26 @@ class Item:
     """One value of a file, or what is wrong with it.
 
     Attributes:
-        where: ``file:line``.
+        file: The file's path, or ``<stdin>``.
         data: Its JSON as it stands there, or None.
         problem: What is wrong, or None.
         position: Bytes of all files read so far.
+        line: In which it begins; None where the whole file is meant.
+        index: Its place in its array, from 0; None where it is in none.
     """
 
-    where: str
+    file: str
     data: bytes | None = None
     problem: str | None = None
     position: int = 0
+    line: int | None = None
+    index: int | None = None
+
+    @property
+    def where(self) -> str:
+        """Say where it is: ``file``, ``file:line`` or ``file:line[index]``."""
+        line = "" if self.line is None else f":{self.line}"
+        return self.file + line + ("" if self.index is None else f"[{self.index}]")
 
     def content(self) -> bytes:
         """Return its JSON.
@@ -59,7 +70,7 @@ class Item:
 def items(paths: Sequence[str]) -> Iterator[Item]:
     """Yield the values of files, of the files in folders (sorted), and of standard input (``-``).
 
-    A file that can't be read is an item with a problem.
+    A file that can't be read, or holds nothing, is an item with a problem.
     """
     done = 0
     for path in paths:
@@ -99,38 +110,49 @@ def _files(path: str) -> Iterator[Path | Item]:
 
 
 def _of_stream(stream: BinaryIO, name: str, done: int) -> Iterator[Item]:
-    text = _Text(stream)
+    text, is_empty = _Text(stream), True
     while not text.at_end():
-        try:
-            if text.next_is("["):
-                yield from _of_array(text, name, done)
-            else:
-                line, data = text.value()
-                yield Item(f"{name}:{line}", data, position=done + text.read)
-        except _BrokenError as error:
-            yield Item(f"{name}:{error.line}", problem=str(error), position=done + text.read)
-            text.recover(error)
+        for item in _next_items(text, name):
+            is_empty = False
+            yield replace(item, position=done + text.read)
+    if is_empty:
+        yield Item(name, problem="it holds no event", position=done + text.read)
 
 
-def _of_array(text: _Text, name: str, done: int) -> Iterator[Item]:
+def _next_items(text: _Text, name: str) -> Iterator[Item]:
+    """Yield the next value, or the elements of the next array; both without their position."""
+    try:
+        if text.next_is("["):
+            yield from _of_array(text, name)
+        else:
+            line, data = text.value()
+            yield Item(name, data, line=line)
+    except _BrokenError as error:
+        yield Item(name, problem=str(error), line=error.line)
+        text.recover(error)
+
+
+def _of_array(text: _Text, name: str) -> Iterator[Item]:
     """Yield the elements of an array; behind a broken one those that begin a line still count."""
     first, broken = text.line, False
     text.take("[")
-    while not text.at_end():
+    for index in itertools.count():
+        if text.at_end():
+            break
         if text.take("]"):
             return
         try:
             line, data = text.value()
-            yield Item(f"{name}:{line}", data, position=done + text.read)
+            yield Item(name, data, line=line, index=index)
             if text.take("]"):
                 return
             text.expect_comma()
         except _BrokenError as error:
-            yield Item(f"{name}:{error.line}", problem=str(error), position=done + text.read)
+            yield Item(name, problem=str(error), line=error.line, index=index)
             broken = True
             text.recover(error)
     if not broken:
-        yield Item(f"{name}:{first}", problem="not JSON: the array has no end", position=done + text.read)
+        yield Item(name, problem="not JSON: the array has no end", line=first)
 
 
 class _BrokenError(Exception):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Final, Literal
 
 import click
 
 from truewatch_lineage.cli import output
+from truewatch_lineage.cli.reading import Item, items, total_bytes
 from truewatch_lineage.cli.settings import SOURCE, SettingsCommand, given
 from truewatch_lineage.config import KEYS, destination_kinds
 from truewatch_lineage.errors import EventError
-
-if TYPE_CHECKING:
-    from truewatch_lineage.events.validate import Finding
+from truewatch_lineage.words import counted
 
 EPILOG = """\b
 Examples:
@@ -26,6 +25,8 @@ Exits 1 if there is an error, 0 if there are warnings only.
 """
 _DEFAULT_KIND: Final = "dataway"
 _EVERY: Final = "all"
+
+Oversize = Literal["trim", "reject"]
 
 
 @click.command("validate", cls=SettingsCommand, without=("destination",), epilog=EPILOG)
@@ -44,7 +45,7 @@ def command(files: tuple[str, ...], kinds: tuple[str, ...], as_json: bool) -> No
     Nothing is sent. A FILE is JSON (one event, several, or an array), NDJSON, a folder of such files, or - for
     standard input. Also warns when one run has two job identities.
     """
-    chosen = kinds or destination_kinds(given(), params_name=SOURCE) or (_DEFAULT_KIND,)
+    chosen = _chosen(kinds)
     findings: list[dict[str, Any]] = []
 
     def tell(found: list[dict[str, Any]]) -> None:
@@ -52,23 +53,30 @@ def command(files: tuple[str, ...], kinds: tuple[str, ...], as_json: bool) -> No
         if not as_json:
             _show(found, named=len(chosen) > 1)
 
-    count = _check(files, list(dict.fromkeys(chosen)), tell)
+    count = _check(files, chosen, tell)
     errors = sum(finding["severity"] == "error" for finding in findings)
     warnings = len(findings) - errors
     if as_json:
         output.as_json({"events": count, "errors": errors, "warnings": warnings, "findings": findings})
     else:
-        output.note(f"{count} events for {', '.join(chosen)}: {errors} errors, {warnings} warnings")
+        told = ", ".join((counted(errors, "error"), counted(warnings, "warning")))
+        output.note(f"{counted(count, 'event')} for {', '.join(chosen)}: {told}")
     click.get_current_context().exit(1 if errors else 0)
 
 
-def _check(files: Sequence[str], kinds: Sequence[str], tell: Callable[[list[dict[str, Any]]], None]) -> int:
+def _chosen(kinds: Sequence[str]) -> Mapping[str, Oversize]:
+    """Return the kinds that are asked for, else those of the settings, each with what happens to what is too large."""
+    known = destination_kinds(given(), params_name=SOURCE)
+    default: Oversize = "reject" if "reject" in known.values() else "trim"
+    return {kind: known.get(kind, default) for kind in kinds} or known or {_DEFAULT_KIND: default}
+
+
+def _check(files: Sequence[str], kinds: Mapping[str, Oversize], tell: Callable[[list[dict[str, Any]]], None]) -> int:
     """Tell what is wrong with each value of the files, then with runs; returns how many events there were."""
-    from truewatch_lineage.cli.reading import items, total_bytes  # noqa: PLC0415 - the help needs none of it
-    from truewatch_lineage.events.serialise import to_tree  # noqa: PLC0415
+    from truewatch_lineage.events.serialise import to_tree  # noqa: PLC0415 - the help needs none of it
     from truewatch_lineage.events.validate import validate, validate_many  # noqa: PLC0415
 
-    places: list[str] = []
+    places: list[Item] = []
     total = total_bytes(files)
 
     def trees() -> Iterator[object]:
@@ -77,30 +85,26 @@ def _check(files: Sequence[str], kinds: Sequence[str], tell: Callable[[list[dict
             try:
                 tree = to_tree(item.content())
             except EventError as error:
-                tell([_row(item.where, _EVERY, "error", error.path, error.problem, "")])
+                tell([_row(item, _EVERY, "error", error.path, error.problem, "")])
                 continue
-            tell([_of(item.where, kind, finding) for kind in kinds for finding in validate(tree, kind)])
-            places.append(item.where)
+            found = ((kind, finding) for kind, oversize in kinds.items() for finding in validate(tree, kind, oversize))
+            tell([_row(item, kind, **asdict(finding)) for kind, finding in found])
+            places.append(replace(item, data=None))
             yield tree
 
     with output.progress() as bar:
         runs = validate_many(trees())
     for finding in runs:
         index, _, rest = finding.path.removeprefix("$[").partition("]")
-        tell([_of(places[int(index)], _EVERY, finding) | {"path": f"${rest}"}])
+        tell([_row(places[int(index)], _EVERY, **asdict(finding)) | {"path": f"${rest}"}])
     return len(places)
 
 
-def _of(where: str, kind: str, finding: Finding) -> dict[str, Any]:
-    return _row(where, kind, **asdict(finding))
-
-
-def _row(where: str, kind: str, severity: str, path: str, message: str, rule: str) -> dict[str, Any]:
-    file, _, line = where.rpartition(":")
-    named = line.isdigit()
+def _row(item: Item, kind: str, severity: str, path: str, message: str, rule: str) -> dict[str, Any]:
     return {
-        "file": file if named else where,
-        "line": int(line) if named else None,
+        "file": item.file,
+        "line": item.line,
+        "index": item.index,
         "destination": kind,
         "severity": severity,
         "path": path,
@@ -111,7 +115,7 @@ def _row(where: str, kind: str, severity: str, path: str, message: str, rule: st
 
 def _show(findings: Sequence[dict[str, Any]], *, named: bool) -> None:
     for one in findings:
-        where = one["file"] + (f":{one['line']}" if one["line"] else "")
+        where = Item(one["file"], line=one["line"], index=one["index"]).where
         kind = f" {one['destination']}" if named and one["destination"] != _EVERY else ""
         rule = f" [{one['rule']}]" if one["rule"] else ""
         click.echo(f"{where}:{kind} {one['severity']} {one['path']}: {one['message']}{rule}")

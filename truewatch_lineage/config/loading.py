@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from truewatch_lineage.config import coerce
 from truewatch_lineage.config.destination import build
@@ -102,21 +102,23 @@ def gather(
 
 def destination_kinds(
     params: Mapping[str, Any] | None = None, *, environ: Mapping[str, str] = os.environ, params_name: str = PARAMS
-) -> list[str]:
+) -> dict[str, Literal["trim", "reject"]]:
     """Return the kinds of destination that the settings name, for what needs neither url nor token.
 
     Returns:
-        Each kind once, in the order of the destinations; none where no destination is set.
+        Each kind once, in the order of the destinations, with its ``oversize``: ``reject`` where one of them says so.
+        None where no destination is set.
 
     Raises:
-        ConfigError: A key is unknown, or a kind, endpoint or url is malformed.
+        ConfigError: A key is unknown, or a kind, endpoint, url or oversize is malformed.
     """
     _, destinations = gather(params, environ=environ, params_name=params_name)
-    profiles = [
-        choose_profile(values.get("destination"), values.get("endpoint"), values.get("url"))
-        for values in destinations.values()
-    ]
-    return list(dict.fromkeys(profile.kind for profile in profiles))
+    kinds: dict[str, Literal["trim", "reject"]] = {}
+    for values in destinations.values():
+        kind = choose_profile(values.get("destination"), values.get("endpoint"), values.get("url")).kind
+        rejects = "oversize" in values and coerce.coerce(KEYS["oversize"], values["oversize"]) == "reject"
+        kinds[kind] = "reject" if rejects else kinds.get(kind, "trim")
+    return kinds
 
 
 def _whole(values: Values, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -47,6 +47,7 @@ class Rules:
         shapes: How bad it is where something has another JSON type than the specification says.
         run_events_only: Whether other kinds are skipped.
         limit: Bytes, or None.
+        trims: Whether an event above the limit is trimmed on the way, where that makes it fit.
     """
 
     base: str = SPEC
@@ -59,6 +60,7 @@ class Rules:
     shapes: Severity = "error"
     run_events_only: bool = False
     limit: int | None = None
+    trims: bool = True
 
 
 _TRUEWATCH: Final = Rules(

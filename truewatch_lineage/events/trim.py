@@ -13,6 +13,7 @@ from truewatch_lineage.events.facets import KINDS, PLACES, STANDARD, holders
 from truewatch_lineage.events.model import kind_of
 from truewatch_lineage.events.paths import join
 from truewatch_lineage.events.serialise import dumps
+from truewatch_lineage.words import counted
 
 FACET: Final = "truewatch_trimmed"
 """The facet that names what was left out."""
@@ -75,7 +76,7 @@ def trim(tree: dict[str, Any], limit: int, size: int) -> dict[str, Any]:
         if len(dumps(trimmed)) <= limit:
             return trimmed
     raise EventError(
-        f"The event has {size} bytes of JSON, even without its facets more than the {limit} that are allowed.",
+        f"The event has {counted(size, 'byte')} of JSON, even without its facets more than the {limit:,} allowed.",
         fix="Send fewer datasets or columns in one event.",
     )
 

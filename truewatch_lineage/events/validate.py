@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from truewatch_lineage import protocol
@@ -31,6 +31,8 @@ from truewatch_lineage.events.rulebook import (
 )
 from truewatch_lineage.events.serialise import dumps
 from truewatch_lineage.events.timestamps import timestamp_form
+from truewatch_lineage.events.trim import trim
+from truewatch_lineage.words import counted
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -52,12 +54,13 @@ class Finding:
     rule: str
 
 
-def validate(tree: object, kind: str) -> list[Finding]:
+def validate(tree: object, kind: str, oversize: Literal["trim", "reject"] = "trim") -> list[Finding]:
     """Check an event against the rules of a kind of destination, as it is before it is mended or trimmed.
 
     Args:
         tree: A plain JSON value, such as :func:`~truewatch_lineage.events.serialise.to_tree` returns.
         kind: ``dataway``, ``datakit``, ``portal`` or ``openlineage``.
+        oversize: What happens to an event above the limit.
 
     Returns:
         The faults, in the event's order; an empty list means none.
@@ -65,7 +68,7 @@ def validate(tree: object, kind: str) -> list[Finding]:
     Raises:
         KeyError: There is no such kind.
     """
-    rules = RULES[kind]
+    rules = replace(RULES[kind], trims=oversize == "trim")
     if not isinstance(tree, dict):
         return [Finding("error", "$", "Not a JSON object: one event a request.", TRUEWATCH_ONE)]
     event_kind = kind_of(tree)
@@ -104,8 +107,12 @@ def _event_type(tree: dict[str, Any], rules: Rules) -> Iterator[Finding]:
     if value is None:
         severity: Severity = "error" if rules.run_events_only else "warning"
         yield Finding(severity, path, "Missing: the run's state stays unknown.", rules.names)
-    elif not isinstance(value, str) or value.upper() not in protocol.EVENT_TYPES:
-        yield Finding("error", path, f"Not one of {', '.join(protocol.EVENT_TYPES)}.", rules.types)
+    elif not isinstance(value, str):
+        yield Finding("error", path, "Not text.", rules.types)
+    elif value.upper() not in protocol.EVENT_TYPES:
+        # Only Portal's page names the values: elsewhere such an event is taken.
+        severity = "error" if rules.run_events_only else "warning"
+        yield Finding(severity, path, f"Not one of {', '.join(protocol.EVENT_TYPES)}.", rules.types)
     elif value != value.upper():
         yield Finding("warning", path, "In another case; it is sent in upper case.", rules.types)
 
@@ -210,8 +217,18 @@ def _size(tree: dict[str, Any], rules: Rules) -> Iterator[Finding]:
         yield Finding("error", error.path, error.problem, "RFC 8259")
         return
     if rules.limit is not None and size > rules.limit:
-        message = f"{size} bytes, above {rules.limit}; facets are left out on the way unless oversize is reject."
-        yield Finding("error", "$", message, TRUEWATCH_SIZE)
+        yield _too_large(tree, size, rules.limit, trims=rules.trims)
+
+
+def _too_large(tree: dict[str, Any], size: int, limit: int, *, trims: bool) -> Finding:
+    told = f"{counted(size, 'byte')}, above {limit:,}"
+    if not trims:
+        return Finding("error", "$", f"{told}, and oversize is reject.", TRUEWATCH_SIZE)
+    try:
+        trim(tree, limit, size)
+    except EventError:
+        return Finding("error", "$", f"{told}, even without its facets.", TRUEWATCH_SIZE)
+    return Finding("warning", "$", f"{told}: it will be trimmed, facets are left out on the way.", TRUEWATCH_SIZE)
 
 
 def _text(owner: Mapping[str, Any], key: str, path: str, rule: str, missing: Severity = "error") -> Iterator[Finding]:

@@ -42,7 +42,7 @@ BROKEN = {
 
 def _read(path):
     found = list(items([str(path)]))
-    lines = [(int(item.where.rpartition(":")[2]), item) for item in found]
+    lines = [(item.line, item) for item in found]
     return (
         [line for line, item in lines if item.data is not None],
         [line for line, item in lines if item.problem],
@@ -71,6 +71,16 @@ def test_what_is_broken_is_named_and_the_others_are_read(tmp_path, text, good, b
     path.write_text(text, encoding="utf-8", newline="")
 
     assert _read(path)[:2] == (good, bad)
+
+
+def test_the_elements_of_an_array_are_told_apart(tmp_path) -> None:
+    """By their index, as all of them may be in one line; what is in no array has none."""
+    path = tmp_path / "events.json"
+    path.write_text(f"[{TEXT}, {TEXT},\n{{bad}},\n{TEXT}]\n{TEXT}", encoding="utf-8")
+
+    places = [item.where.removeprefix(str(path)) for item in items([str(path)])]
+
+    assert places == [":1[0]", ":1[1]", ":2[2]", ":3[3]", ":4"]
 
 
 def test_bytes_that_are_no_utf8_stay_as_they_are(tmp_path) -> None:

@@ -111,7 +111,7 @@ def test_parent_error_and_nominal_time_are_never_left_out():
     event = tree(run={"runId": "r", "facets": facets})
     size = len(dumps(event))
     assert set(trim(event, size - 100, size)["run"]["facets"]) == {*facets, FACET} - {"x"}
-    with pytest.raises(EventError, match=rf"{size} bytes.*2000 that are allowed"):
+    with pytest.raises(EventError, match=rf"{size:,} bytes.*2,000 allowed"):
         trim(event, 2000, size)
 
 
@@ -120,7 +120,7 @@ def test_parent_error_and_nominal_time_are_never_left_out():
 )
 def test_event_that_is_large_without_facets_is_refused(event):
     """What has no facets to leave out, or no place to say so, is refused."""
-    with pytest.raises(EventError, match="more than the 2000"):
+    with pytest.raises(EventError, match="more than the 2,000"):
         trim(event, 2000, len(dumps(event)))
 
 

@@ -30,7 +30,8 @@ ROWS = [
     (tree(schemaURL=5), "$.schemaURL", E, W, E),
     (tree(eventType=...), "$.eventType", W, E, W),
     (tree(eventType="complete"), "$.eventType", W, W, W),
-    (tree(eventType="DONE"), "$.eventType", E, E, E),
+    (tree(eventType="DONE"), "$.eventType", W, E, W),
+    (tree(eventType=5), "$.eventType", E, E, E),
     (tree(run=...), "$.run", None, None, None),
     (tree(run={}), "$.run.runId", E, E, E),
     (tree(run={"runId": RUN_ID.replace("-", "")}), "$.run.runId", W, W, W),
@@ -47,7 +48,8 @@ ROWS = [
     (tree(run={"runId": RUN_ID, "facets": {"a b": None}}), "$.run.facets['a b']", W, W, W),
     (tree(run={"runId": RUN_ID, "facets": {"x": {}}}), "$.run.facets.x", W, W, W),
     (tree(inputs=[{"namespace": "n", "name": "i", "inputFacets": {"x": 3}}]), "$.inputs[0].inputFacets.x", W, W, W),
-    (tree(run={"runId": RUN_ID, "facets": {"x": {**FACET, "t": "x" * 8_500_000}}}), "$", E, None, None),
+    (tree(run={"runId": RUN_ID, "facets": {"x": {**FACET, "t": "x" * 8_500_000}}}), "$", W, None, None),
+    (tree(producer="https://x/" + "x" * 8_500_000), "$", E, None, None),
     (tree(run=..., job=..., eventType=..., dataset={"name": "t"}), "$.dataset.namespace", E, None, E),
     (tree(run=..., eventType=..., job={"name": "t"}), "$.job.namespace", E, None, E),
     (tree(big=10**4300), "$.big", E, E, E),
@@ -60,6 +62,18 @@ def test_fault_is_an_error_only_where_a_rule_is_broken(event, path, dataway, por
     for kind, severity in zip(ALL, (dataway, dataway, portal, openlineage), strict=True):
         found = {finding.severity for finding in validate(event, kind) if finding.path == path}
         assert found == ({severity} if severity else set()), kind
+
+
+@pytest.mark.parametrize(("oversize", "severity"), [("trim", W), ("reject", E)])
+def test_what_is_too_large_is_an_error_where_it_will_not_be_trimmed(oversize, severity):
+    """The size is told as in all messages."""
+    event = tree(run={"runId": RUN_ID, "facets": {"x": {**FACET, "t": "x" * 8_500_000}}})
+
+    (finding,) = validate(event, "dataway", oversize)
+
+    assert finding.severity == severity
+    assert ("will be trimmed" in finding.message) == (oversize == "trim")
+    assert "bytes, above 8,388,608" in finding.message
 
 
 @pytest.mark.parametrize("kind", ["dataway", "datakit", "openlineage"])
