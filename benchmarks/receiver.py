@@ -193,7 +193,8 @@ def graph(folder: Path) -> None:
                 found = json.loads(body)
             print(
                 f"graph: depth 20 of {EDGES} edges, limit {limit}: {len(found['nodes'])} nodes,"
-                f" {len(found['edges'])} edges, truncated {found['truncated']}: median {statistics.median(times):.1f} ms"
+                f" {len(found['edges'])} edges, truncated {found['truncated']}:"
+                f" median {statistics.median(times):.1f} ms"
                 f" ({min(times):.1f}-{max(times):.1f}) over HTTP"
             )
 
