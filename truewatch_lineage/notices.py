@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import time
@@ -38,4 +39,6 @@ class Notices:
             return
         self._said[topic] = (now, 0)
         more = f" ({hushed} more since the last such message)" if hushed else ""
-        self._logger.log(level, "%s%s", message % arguments, more)
+        # A program's own log handler may raise anything, and what it raises must not reach the job.
+        with contextlib.suppress(Exception):
+            self._logger.log(level, "%s%s", message % arguments, more)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import queue
-from collections import Counter
-from typing import Literal
+from collections import Counter, deque
+from collections.abc import Sequence
+from typing import Final, Literal
 
 from truewatch_lineage.delivery.outcome import Verdict
 from truewatch_lineage.direct import Direct
@@ -14,6 +15,9 @@ from truewatch_lineage.notices import Notices
 from truewatch_lineage.spool import Binding, Entry, Store
 
 Kind = Literal["delivered", "skipped", "tombstones"]
+
+MAX_HELD: Final = 1_000
+"""Events that wait in memory at most while another process keeps the spool locked."""
 
 
 class Overflow:
@@ -29,13 +33,14 @@ class Overflow:
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
         self._lost = 0
+        self._held: deque[Entry] = deque()
         self._counted: queue.SimpleQueue[tuple[Binding, Kind]] = queue.SimpleQueue()
 
     def skip(self, binding: Binding) -> None:
         """Count an event of a kind that the destination does not take."""
         self._counted.put((binding, "skipped"))
 
-    def send(self, entry: Entry, direct: Direct, store: Store | None, deadline: float) -> None:
+    def send(self, entry: Entry, direct: Direct, store: Store | None, deadline: float, *, is_busy: bool) -> None:
         """Give an event without room one try; if that fails, it is a tombstone: lost, but counted.
 
         Args:
@@ -43,16 +48,40 @@ class Overflow:
             direct: Makes the try.
             store: The spool, which knows whether the destination is stopped, or None if there is none.
             deadline: Of ``time.monotonic()``.
+            is_busy: The spool is only locked: keep the event in memory for a while instead of giving it up.
         """
-        reason = entry.dead or _stopped(store, entry.binding)
+        reason = entry.dead or (None if is_busy else _stopped(store, entry.binding))
         if reason is None:
             outcome = direct.send(entry, deadline)
             if outcome.verdict is Verdict.DELIVERED:
                 self._counted.put((entry.binding, "delivered"))
                 return
             reason = outcome.reason
+        if is_busy and len(self._held) < MAX_HELD:
+            self._held.append(entry)
+            return
         why = "there is no spool to keep it" if store is None else "there was no room to keep it"
-        self._notices.error("lost", "An event for %s was lost: %s, and %s", entry.binding.name, why, reason)
+        self._give_up(entry, f"{why}, and {reason}")
+
+    def take_held(self) -> list[Entry]:
+        """Take the events that wait in memory for the spool to be free, oldest first."""
+        held: list[Entry] = []
+        with contextlib.suppress(IndexError):
+            while True:
+                held.append(self._held.popleft())
+        return held
+
+    def hold(self, entries: Sequence[Entry]) -> None:
+        """Put events back that were taken."""
+        self._held.extendleft(reversed(entries))
+
+    def give_up_held(self) -> None:
+        """Count what waits in memory as lost, since the process ends."""
+        for entry in self.take_held():
+            self._give_up(entry, "the spool was locked until the process ended")
+
+    def _give_up(self, entry: Entry, reason: str) -> None:
+        self._notices.error("lost", "An event for %s was lost: %s", entry.binding.name, reason)
         self._counted.put((entry.binding, "tombstones"))
         self._lost += 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -12,7 +13,7 @@ from typing import Final
 from truewatch_lineage.config import Settings
 from truewatch_lineage.courier import Courier
 from truewatch_lineage.direct import Direct
-from truewatch_lineage.errors import SpoolError
+from truewatch_lineage.errors import SpoolBusyError, SpoolError
 from truewatch_lineage.notices import Notices
 from truewatch_lineage.spool import Binding, Store
 
@@ -20,7 +21,7 @@ CONNECTIONS: Final = 8
 """Attempts in flight at most in a job, for a destination that sets no ``concurrency``."""
 
 POLL_SECONDS: Final = 1.0
-REOPEN_SECONDS: Final = 60.0
+REOPEN_SECONDS: Final = 5.0
 """After how long a process whose spool could not be opened tries again."""
 
 _IMPORTED_IN: Final = os.getpid()
@@ -52,7 +53,9 @@ class Runtime:
         return self.pid == os.getpid() and not lacks_spool
 
 
-def start(settings: Settings, bindings: Sequence[Binding], notices: Notices, *, inline: bool) -> Runtime:
+def start(
+    settings: Settings, bindings: Sequence[Binding], notices: Notices, *, inline: bool, last: Runtime | None
+) -> Runtime:
     """Open the spool and begin to deliver.
 
     Args:
@@ -60,6 +63,7 @@ def start(settings: Settings, bindings: Sequence[Binding], notices: Notices, *, 
         bindings: Of the settings' destinations, in their order.
         notices: Where a spool that can't be used is told.
         inline: Start no threads, whatever the settings say.
+        last: This process's, which had no spool; what it knows of destinations that do not answer is kept.
     """
     store = _open(settings, bindings, notices)
     courier, background = None, False
@@ -69,7 +73,7 @@ def start(settings: Settings, bindings: Sequence[Binding], notices: Notices, *, 
         own = _open(settings, bindings, notices) if wanted and not inline else None
         courier = Courier(own or store, settings.destinations, connections=CONNECTIONS)
         background = own is not None and _started(courier)
-    direct = Direct(dict(zip(bindings, settings.destinations, strict=True)))
+    direct = last.direct if last else Direct(dict(zip(bindings, settings.destinations, strict=True)))
     return Runtime(os.getpid(), store, courier, direct, background, time.monotonic())
 
 
@@ -92,8 +96,9 @@ def _open(settings: Settings, bindings: Sequence[Binding], notices: Notices) -> 
             shares=len(bindings),
             receipts_days=settings.receipts_days,
         )
-        for binding in bindings:
-            store.register(binding)
+        with contextlib.suppress(SpoolBusyError):  # a spool that is locked now is one all the same
+            for binding in bindings:
+                store.register(binding)
     except SpoolError as error:
         notices.warning("spool", "Lineage is sent directly, without a spool: %s", error)
         return None

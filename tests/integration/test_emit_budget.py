@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import logging
+import signal
 import socket
+import sqlite3
 import threading
 import time
 
@@ -16,7 +19,8 @@ from support.raw_server import RawServer, answer, cut, drip, gzip_bomb, hang, hu
 from support.spooled import spooled
 
 from truewatch_lineage import TrueWatchTransport
-from truewatch_lineage.spool import database
+from truewatch_lineage.pipeline import SHORT_WAIT
+from truewatch_lineage.spool import Store
 from truewatch_lineage.spool.locks import FileLock
 
 TOKEN = "budget-test-token"
@@ -180,9 +184,8 @@ def test_without_a_spool_events_arrive(make, caplog, unusable):
 
 
 @pytest.fixture
-def locked(tmp_path, monkeypatch):
-    """Let another holder keep the spool's write lock, once a first event is in it."""
-    monkeypatch.setattr(database.Database.__init__, "__kwdefaults__", {"full": True, "busy": 0.3})
+def locked(tmp_path):
+    """Let another holder keep the spool's write lock."""
     holder = FileLock(tmp_path / "spool" / "write.lock")
     yield holder
     holder.close()
@@ -194,27 +197,128 @@ def test_a_locked_spool_is_passed_by_and_counted_later(make, tmp_path, caplog, l
         transport = make(server.url)
         transport.emit(tree(run={"runId": "before"}))
         assert locked.acquire(1)
-        assert timed(transport.emit, tree(run={"runId": "locked out"}))[1] < 0.3 + SLACK
+        assert timed(transport.emit, tree(run={"runId": "locked out"}))[1] < SHORT_WAIT + SLACK
         locked.release()
         transport.emit(tree(run={"runId": "after"}))
         assert [body["run"]["runId"] for body in server.bodies] == ["before", "locked out", "after"]
         assert transport.close()
-    assert "can't be spooled and is sent directly" in caplog.text
+    assert "kept in memory until the spool is free" in caplog.text
     assert spooled(tmp_path / "spool").delivered == 3
 
 
-def test_a_locked_spool_and_a_receiver_that_hangs(make, tmp_path, caplog, locked):
-    """Where neither works the event is lost after one wait for each; it is told and counted."""
+@pytest.mark.parametrize("is_freed", [True, False])
+def test_a_locked_spool_and_a_receiver_that_hangs(make, tmp_path, caplog, locked, is_freed):
+    """Where neither works the event waits in memory for the spool, and is lost, and told, only if that stays locked."""
     with serving(hang()) as url:
-        transport = make(url, delivery_budget=0.3)
-        transport.close()
+        transport = make(url, delivery_budget=0.3, exit_budget=0.3)
         transport.emit(tree())
         assert locked.acquire(1)
-        assert timed(transport.emit, tree(run={"runId": "lost"}))[1] < 0.3 + 0.3 + SLACK
+        for number in range(3):
+            assert timed(transport.emit, tree(run={"runId": f"{number}"}))[1] < SHORT_WAIT + 0.3 + SLACK
+        if is_freed:
+            locked.release()
+        assert not transport.close()
         locked.release()
-        transport.close()
-    assert spooled(tmp_path / "spool").tombstones == 1
-    assert "was lost" in caplog.text
+    found = spooled(tmp_path / "spool")
+    assert (found.pending, "was lost" in caplog.text) == ((4, False) if is_freed else (1, True))
+
+
+def test_what_waited_in_memory_leaves_first(make, tmp_path, locked):
+    """The next emit that finds the spool free stores it before its own, so that the order of emit is kept."""
+    transport = make("http://127.0.0.1:9", delivery_budget=0.1)
+    transport.emit(tree(run={"runId": "r"}))
+    assert locked.acquire(1)
+    transport.emit(tree(run={"runId": "r"}, eventType="RUNNING"))
+    locked.release()
+    transport.emit(tree(run={"runId": "r"}, eventType="COMPLETE"))
+    with contextlib.closing(sqlite3.connect(tmp_path / "spool" / "spool.db")) as connection:
+        kept = connection.execute("SELECT event_type FROM event ORDER BY id").fetchall()
+    assert [row[0] for row in kept] == ["START", "RUNNING", "COMPLETE"]
+
+
+def test_a_log_handler_that_emits_ends(make, tmp_path):
+    """Our own warnings go to the program's handlers, and one of them may send lineage."""
+    folder = tmp_path / "spool"
+    folder.write_text("no folder")
+    transport = make("http://127.0.0.1:9", delivery_budget=0.1)
+
+    class Emits(logging.Handler):
+        def emit(self, record):
+            transport.emit(tree(run={"runId": "of the log"}))
+
+    handler = Emits()
+    logging.getLogger("truewatch_lineage").addHandler(handler)
+    try:
+        assert timed(transport.emit, tree())[1] < 0.1 + SLACK
+    finally:
+        logging.getLogger("truewatch_lineage").removeHandler(handler)
+
+
+def test_a_log_handler_that_raises_reaches_no_job(make, tmp_path):
+    """What a program's handler does is not the fault of the line that emits."""
+    transport = make("http://127.0.0.1:9", delivery_budget=0.1)
+
+    class Raises(logging.Handler):
+        def emit(self, record):
+            raise ValueError
+
+    handler = Raises()
+    logging.getLogger("truewatch_lineage").addHandler(handler)
+    try:
+        transport.emit(tree())
+        transport.emit(b"[]")
+        assert not transport.close()
+    finally:
+        logging.getLogger("truewatch_lineage").removeHandler(handler)
+    assert spooled(tmp_path / "spool").pending == 1
+
+
+@pytest.mark.parametrize("delivery", ["inline", "background", "spool"])
+def test_an_emit_in_the_middle_of_an_emit_is_done_after_it(make, tmp_path, delivery):
+    """A signal handler may emit at any moment; neither event is lost and nothing hangs."""
+    transport = make("http://127.0.0.1:9", delivery=delivery, delivery_budget=0.1)
+    fired = itertools.count()
+
+    def emit_too(*_):
+        transport.emit(tree(run={"runId": f"signal {next(fired)}"}))
+
+    before = signal.signal(signal.SIGALRM, emit_too)
+    signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+    try:
+        for number in range(100):
+            transport.emit(tree(run={"runId": f"loop {number}"}))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    transport.emit(tree(run={"runId": "last"}))
+    transport.close()
+    assert spooled(tmp_path / "spool").pending == 100 + next(fired) + 1
+
+
+def test_an_exception_in_the_middle_of_a_write_blocks_nobody(make, tmp_path):
+    """Ctrl-C, or a job's timeout by SIGALRM, may come between any two lines; the next emit and others go on."""
+    transport = make("http://127.0.0.1:9", delivery="spool")
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    stored = 0
+    try:
+        for number in range(300):
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 0.0001 + number * 2e-6)
+                transport.emit(tree(run={"runId": f"{number}"}))
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                stored += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert timed(transport.emit, tree(run={"runId": "after"}))[1] < SLACK
+    other = Store(tmp_path / "spool")
+    other.database.checkpoint()
+    other.close()
+    assert spooled(tmp_path / "spool").pending >= stored + 1
 
 
 @pytest.mark.parametrize("event", [None, 7, "{", b"[1]", [], object(), {"a": {1, 2}}, {}, "\ud800"])

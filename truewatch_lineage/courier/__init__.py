@@ -14,6 +14,7 @@ from truewatch_lineage.courier import inline
 from truewatch_lineage.courier.leader import Leader, binding_of
 from truewatch_lineage.courier.service import Service
 from truewatch_lineage.errors import SpoolError
+from truewatch_lineage.notices import Notices
 from truewatch_lineage.spool import Binding, Store
 
 log = logging.getLogger(__name__)
@@ -132,5 +133,6 @@ class Courier:
 def _guarded(action: Callable[[Leader], None], leader: Leader) -> None:
     try:
         action(leader)
-    except (SpoolError, OSError) as error:
-        log.warning("Lineage can't be delivered now and stays in the spool: %s", error)
+    except Exception as error:  # noqa: BLE001 - the event is stored, and whatever this is, the job must not see it
+        told = error if isinstance(error, (SpoolError, OSError)) else type(error).__name__
+        Notices(log).warning("error", "Lineage can't be delivered now and stays in the spool: %s", told)

@@ -14,6 +14,7 @@ from typing import Final
 from truewatch_lineage.courier.inline import drain
 from truewatch_lineage.courier.leader import Leader
 from truewatch_lineage.errors import SpoolError
+from truewatch_lineage.notices import Notices
 from truewatch_lineage.spool import Store
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ class Service:
         # may be put to there (https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
         self._signals: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._is_signalled = False
+        self._notices = Notices(log)
         self._finish_by = math.inf
         self._seen = -1
         self._next = self._quiet_until = 0.0
@@ -91,8 +93,9 @@ class Service:
     def _guarded(self, action: Callable[[], None]) -> None:
         try:
             action()
-        except (SpoolError, OSError) as error:
-            log.warning("Lineage can't be delivered now and stays in the spool: %s", error)
+        except Exception as error:  # noqa: BLE001 - a thread that ends delivers nothing as long as the process lives
+            told = error if isinstance(error, (SpoolError, OSError)) else type(error).__name__
+            self._notices.warning("error", "Lineage can't be delivered now and stays in the spool: %s", told)
             self._next = time.monotonic() + _AFTER_ERROR
 
     def _rest(self) -> bool:

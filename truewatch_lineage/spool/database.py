@@ -27,6 +27,9 @@ from truewatch_lineage.spool import lifetimes, rescue, schema
 from truewatch_lineage.spool.locks import FileLock
 
 BUSY_SECONDS: Final = 5.0
+FORK_SECONDS: Final = 0.5
+"""How long a fork waits for other processes to let it close the database."""
+
 WAL_LIMIT: Final = 4 * MIB
 """A writer checkpoints by itself past this, so that a spool without a courier does not grow without bound.
 
@@ -64,12 +67,13 @@ class Database:
         lifetimes.track(self)
 
     @contextlib.contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+    def write(self, *, durable: bool = True, wait: float | None = None) -> Iterator[sqlite3.Connection]:
         """Run a ``with`` block as one transaction and commit it.
 
         Args:
             durable: False where losing the commit to a power cut costs no event, only a repeated delivery; such a
                 commit does not wait for the disk.
+            wait: Seconds to wait for other threads and processes, if less than usual.
 
         Raises:
             SpoolFullError: If the disk is full or a file-size limit is reached; nothing was written.
@@ -77,11 +81,13 @@ class Database:
             SpoolCorruptError: If the file is damaged; it has been moved aside, and a second try finds a new one.
             SpoolUnusableError: If the folder can't be written to.
         """
-        with self._entered(), self._translated(), self._gated():
+        with self._entered(wait), self._translated(), self._gated(wait):
             connection = self._open()
+            if connection.in_transaction:  # a signal's exception came between its begin and its end
+                connection.execute("ROLLBACK")
             self._set_durable(connection, durable=durable)
-            connection.execute("BEGIN IMMEDIATE")
             try:
+                connection.execute("BEGIN IMMEDIATE")
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -153,8 +159,9 @@ class Database:
 
     def __del__(self) -> None:
         """Close without waiting, since Python itself would close a file that is no longer ours."""
-        self._own()
-        self._close(0.0)
+        if "_depth" in vars(self):  # else a signal interrupted its making
+            self._own()
+            self._close(0.0)
 
     def before_fork(self) -> None:
         """Let no thread be inside SQLite while the process forks, and leave the child no open database.
@@ -164,7 +171,7 @@ class Database:
         """
         self._mutex.acquire()
         if self._depth == 0:
-            self._close(self._busy)
+            self._close(FORK_SECONDS)
 
     def after_fork_in_parent(self) -> None:
         """Let the other threads go on; the next call opens the database again."""
@@ -187,12 +194,12 @@ class Database:
             self.after_fork_in_child()
 
     @contextlib.contextmanager
-    def _entered(self) -> Iterator[None]:
+    def _entered(self, wait: float | None = None) -> Iterator[None]:
         """Be the one thread inside; waits no longer for a thread than for a process."""
         self._own()
-        mutex = self._mutex
-        if not mutex.acquire(timeout=self._busy):
-            raise SpoolBusyError(f"Other threads kept the spool for {self._busy:g} s.", path=str(self.path))
+        mutex, wait = self._mutex, self._busy if wait is None else wait
+        if not mutex.acquire(timeout=wait):
+            raise SpoolBusyError(f"Other threads kept the spool for {wait:.1f} s.", path=str(self.path))
         try:
             yield
         finally:
@@ -276,15 +283,14 @@ class Database:
             connection.execute(f"PRAGMA busy_timeout={int(self._busy * 1000)}").fetchone()
 
     @contextlib.contextmanager
-    def _gated(self) -> Iterator[None]:
+    def _gated(self, wait: float | None = None) -> Iterator[None]:
         if self._depth:
             yield
             return
-        with self._gate.hold(self._busy) as held:
+        wait = self._busy if wait is None else wait
+        with self._gate.hold(wait) as held:
             if not held:
-                raise SpoolBusyError(
-                    f"Other processes kept the spool locked for {self._busy:g} s.", path=str(self.path)
-                )
+                raise SpoolBusyError(f"Other processes kept the spool locked for {wait:.1f} s.", path=str(self.path))
             self._depth += 1
             try:
                 yield

@@ -50,8 +50,8 @@ def fates(store: Store, ids: Sequence[int]) -> dict[int, Fate]:
 def snapshot(store: Store) -> Iterator[sqlite3.Connection]:
     """Let all queries of a ``with`` block see one moment: an event must not be delivered between two of them."""
     with store.database.read() as connection:
-        connection.execute("BEGIN")
         try:
+            connection.execute("BEGIN")
             yield connection
         finally:
             if connection.in_transaction:  # an error such as a damaged file ends it by itself

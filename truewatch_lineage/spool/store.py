@@ -68,8 +68,12 @@ class Store:
         self._ids: dict[Binding, int] = {}
         self._generation = 0
 
-    def put(self, entries: Sequence[Entry]) -> list[int | None]:
+    def put(self, entries: Sequence[Entry], *, wait: float | None = None) -> list[int | None]:
         """Store events in one durable commit.
+
+        Args:
+            entries: The events.
+            wait: Seconds to wait for other threads and processes, if less than usual.
 
         Returns:
             An id each, in order; None where the destination's share is used up and the event was not stored.
@@ -77,7 +81,7 @@ class Store:
         Raises:
             SpoolError: If nothing was stored.
         """
-        return self._retried(lambda: self._with_room(lambda: self._put(entries)))
+        return self._retried(lambda: self._with_room(lambda: self._put(entries, wait)))
 
     def heads(self, binding: Binding, limit: int, *, leave_out: Collection[int] = ()) -> list[Queued]:
         """Return the oldest events that may leave now: the first of each lane whose time has come.
@@ -266,8 +270,8 @@ class Store:
 
         return self._retried(query)
 
-    def _put(self, entries: Sequence[Entry]) -> list[int | None]:
-        with self.database.write() as connection:
+    def _put(self, entries: Sequence[Entry], wait: float | None) -> list[int | None]:
+        with self.database.write(wait=wait) as connection:
             refused: set[tuple[Binding, str]] = set()
             return [self._put_one(connection, entry, refused) for entry in entries]
 
