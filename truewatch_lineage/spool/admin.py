@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +14,7 @@ from truewatch_lineage.spool.records import Binding
 from truewatch_lineage.spool.store import Store
 
 _PAGE: Final = 500
+_PAUSE_SECONDS: Final = 0.01
 
 Convert = Callable[[bytes], bytes | None]
 """Makes a body fit another kind of destination, or returns None where that takes no such event; both gzipped."""
@@ -94,10 +96,13 @@ def replay(store: Store, ids: Sequence[int], name: str | None = None) -> list[Re
         name: Only those of this destination.
 
     Raises:
-        SpoolError: If it could not be written.
+        SpoolError: If it could not be written; a part of them may be waiting again.
     """
-    with store.database.write() as connection:
-        return [_replay(connection, event_id, name) for event_id in ids]
+    replayed: list[Replayed] = []
+    for page in _pages(ids):
+        with store.database.write() as connection:
+            replayed += [_replay(connection, event_id, name) for event_id in page]
+    return replayed
 
 
 def drop(store: Store, ids: Sequence[int], name: str | None = None) -> list[int]:
@@ -112,12 +117,15 @@ def drop(store: Store, ids: Sequence[int], name: str | None = None) -> list[int]
         The ids of those that there were.
 
     Raises:
-        SpoolError: If it could not be written.
+        SpoolError: If it could not be written; a part of them may be gone.
     """
-    with store.database.write() as connection:
-        found = [event_id for event_id in ids if _destination_of(connection, event_id, name)]
-        rows.remove(connection, found)
-    return found
+    dropped: list[int] = []
+    for page in _pages(ids):
+        with store.database.write() as connection:
+            found = [event_id for event_id in page if _destination_of(connection, event_id, name)]
+            rows.remove(connection, found)
+        dropped += found
+    return dropped
 
 
 def bound_elsewhere(store: Store, binding: Binding) -> list[Binding]:
@@ -168,6 +176,15 @@ def rebind(store: Store, old: Binding, new: Binding, convert: Convert | None = N
         if not page:
             return Rebound(moved, left)
         last = page[-1][0]
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _pages(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Cut a long job into short commits, with pauses in which emits get their turn."""
+    for start in range(0, len(ids), _PAGE):
+        if start:
+            time.sleep(_PAUSE_SECONDS)
+        yield ids[start : start + _PAGE]
 
 
 def _replay(connection: sqlite3.Connection, event_id: int, name: str | None) -> Replayed:

@@ -96,6 +96,7 @@ CREATE TABLE receipt (
     delivered      REAL NOT NULL
 );
 CREATE INDEX receipt_delivered ON receipt (delivered);
+CREATE INDEX receipt_run ON receipt (run_id);
 
 -- The key makes fingerprints of tokens useless outside of this spool.
 INSERT INTO meta VALUES

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -160,3 +162,22 @@ def test_rebind_of_many_events_is_cut_into_commits(store) -> None:
     assert admin.rebind(store, ONE, MOVED).moved == 1201
     assert store.pending(MOVED) == 1201
     assert _agrees(store)
+
+
+def test_a_long_replay_lets_emits_in(tmp_path):
+    """Thousands of dead letters are replayed in short commits: one long one would lock every job of the host out."""
+    store, other = Store(tmp_path / "spool", durability="process"), Store(tmp_path / "spool", durability="process")
+    there = Binding("a", "dataway", "http://a/v1")
+    ids = store.put([Entry(there, f"run:{n}", b"%d" % n, run_id=str(n), dead="refused") for n in range(5_000)])
+    replaying = threading.Thread(target=admin.replay, args=(store, ids))
+    replaying.start()
+    slowest = 0.0
+    while replaying.is_alive():
+        began = time.monotonic()
+        other.put([Entry(there, "run:new", b"x")])
+        slowest = max(slowest, time.monotonic() - began)
+    replaying.join()
+    assert store.pending(there) > 5_000
+    assert slowest < 1.0
+    store.close()
+    other.close()
