@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.raw_server import RawServer
 from support.receiver import DATAWAY, Receiver
+from support.record_counts import count_records
 from support.repository import ROOT
 
 from truewatch_lineage import TrueWatchTransport
@@ -67,13 +68,17 @@ def test_every_event_arrives_once_equal_and_in_order(tmp_path) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_validate_and_the_receiver_agree(capsys) -> None:
-    """An event that ``validate`` finds no error in is taken by the receiver, and the others are refused."""
+def test_validate_the_receiver_and_an_independent_count_agree(capsys) -> None:
+    """What ``validate`` finds no error in is taken, with as many records of each type as the page promises."""
     trees = [normalise(to_tree(event)) for event in EVENTS]
     expected = [any(finding.severity == "error" for finding in validate(tree, "dataway")) for tree in trees]
     with Receiver(tokens=["folder-test-token"]) as receiver:
         statuses = [receiver.post(dumps(tree), DATAWAY).status for tree in trees]
+        records = receiver.stats()["records"]
+    taken = [dumps(tree) for tree, is_bad in zip(trees, expected, strict=True) if not is_bad]
     with capsys.disabled():
-        print(f"\n{FOLDER.name}: {len(EVENTS)} events, {sum(expected)} with errors; answers {dict(Counter(statuses))}")  # noqa: T201 - asked for
+        print(f"\n{FOLDER.name}: {len(EVENTS)} events, {sum(expected)} with errors")  # noqa: T201 - asked for
+        print(f"answers {dict(Counter(statuses))}; records {records}")  # noqa: T201 - asked for
 
     assert [status == 400 for status in statuses] == expected
+    assert {name: count for name, count in records.items() if name != "ingest_error"} == count_records(taken)
