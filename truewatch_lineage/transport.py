@@ -12,6 +12,7 @@ from typing import Any
 from openlineage.client.transport import Config, Transport, get_default_factory
 
 from truewatch_lineage.config import Settings, load
+from truewatch_lineage.errors import ConfigError
 from truewatch_lineage.pipeline import Pipeline
 
 ALIAS = "truewatch"
@@ -57,7 +58,14 @@ class TrueWatchTransport(Transport):
     config_class: type[Config] = TrueWatchConfig
 
     def __init__(self, config: TrueWatchConfig | Mapping[str, Any]) -> None:
-        self.config = config if isinstance(config, TrueWatchConfig) else TrueWatchConfig.from_dict(dict(config))
+        self.config = config if isinstance(config, TrueWatchConfig) else TrueWatchConfig.from_dict(_mapping(config))
+
+    def __str__(self) -> str:
+        destinations = ", ".join(f"{one.name}: {one.profile.kind}" for one in self._named().destinations)
+        parts = f"name={self.name}, kind={self.kind}, priority={self.priority}, destinations=[{destinations}]"
+        return f"<{type(self).__name__}({parts})>"
+
+    __repr__ = __str__
 
     def emit(self, event: Any) -> None:
         """Store an event and have it delivered.
@@ -89,6 +97,20 @@ class TrueWatchTransport(Transport):
         if self.name and len(settings.destinations) == 1 and settings.destinations[0].name == "default":
             return replace(settings, destinations=(replace(settings.destinations[0], name=self.name),))
         return settings
+
+
+def _mapping(config: object) -> dict[str, Any]:
+    """Return the transport's settings as a dict of their own.
+
+    Raises:
+        ConfigError: They are no mapping.
+    """
+    if isinstance(config, Mapping):
+        return dict(config)
+    raise ConfigError(
+        f"The transport's settings must be a mapping, not {type(config).__name__}.",
+        fix='Write {"url": …, "token_file": …}, or {} to take them from variables alone.',
+    )
 
 
 def register() -> None:

@@ -20,7 +20,7 @@ def test_events_of_files_are_loaded(tmp_path) -> None:
     (folder / "many.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
     with Receiver(args=["--load", str(tmp_path / "one.json"), "--load", str(folder)]) as receiver:
         found = receiver.events()
-        assert "3 event(s) loaded." in receiver.stderr()
+        assert "3 events loaded." in receiver.stderr()
     assert [(one["job_name"], one["destination"]) for one in found] == [
         ("daily_orders", "file"),
         ("a", "file"),
@@ -40,7 +40,7 @@ def test_bad_lines_are_named_and_the_rest_is_loaded(tmp_path) -> None:
     assert f"{file}:2: " in log
     assert f"{file}:3: $: needs the objects run and job" in log
     assert f"{tmp_path / 'absent'}: " in log
-    assert "2 event(s) loaded, 3 left out." in log
+    assert "2 events loaded, 3 left out." in log
 
 
 def test_loading_twice_counts_duplicates(tmp_path) -> None:

@@ -167,7 +167,7 @@ def test_where_delivery_is_left_to_a_courier_no_token_is_a_warning(env) -> None:
     ran = run("check", "--json", env=env | {"delivery": "spool"})
 
     assert (ran.code, _steps(ran)["token"]["status"]) == (0, "WARN")
-    assert "START" not in _steps(ran)
+    assert _steps(ran)["START"]["detail"] == "skipped: there is no token here"
 
 
 def test_disabled_lineage_is_a_warning(env) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
+import socket
 import subprocess
 import sys
+import time
 import urllib.request
 
 import pytest
-from support.cli import CHILD, child_environment, run, run_child
+from support.cli import run, run_child, started
 
 from truewatch_lineage.cli.rehearsal import Figures, compare, percentile, recorded_events
 from truewatch_lineage.events.serialise import dumps, normalise, to_tree
@@ -38,17 +41,48 @@ def test_every_event_arrives_once_and_in_order_over_an_outage(tmp_path) -> None:
 
 def test_the_receiver_stays_up_when_told_so(tmp_path) -> None:
     """``--keep``: its address is printed and answers until Ctrl-C; then nothing is left."""
-    env = child_environment({"TMPDIR": tmp_path})
-    with subprocess.Popen(
-        [*CHILD, "demo", "--keep", "--json"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as child:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started("demo", "--keep", "--json", env={"TMPDIR": tmp_path}, **pipes) as child:
         url = json.loads(child.stdout.readline())["receiver"]
         with urllib.request.urlopen(f"{url}/api/events?limit=1", timeout=10) as answer:
             assert json.load(answer)["events"]
-        child.send_signal(2)
+        child.send_signal(signal.SIGINT)
 
         assert child.wait(20) == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_is_told_without_alarm(tmp_path) -> None:
+    """In the middle of the rehearsal: exit code 130, no word of a spool that is gone, nothing left."""
+    with started("demo", env={"TMPDIR": tmp_path}, stderr=subprocess.PIPE) as child:
+        lines = [child.stderr.readline(), child.stderr.readline()]
+        child.send_signal(signal.SIGINT)
+
+        assert child.wait(20) == 130
+        lines += child.stderr.readlines()
+    assert "is killed (SIGKILL)" in lines[1]
+    assert lines[-1] == "Interrupted: nothing is left behind.\n"
+    assert [line for line in lines if "can't" in line or "Traceback" in line] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_its_receiver_ends_when_the_demo_is_killed(tmp_path) -> None:
+    """No process stays behind, though nobody could clean up."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with started("demo", "--keep", "--json", env={"TMPDIR": tmp_path}, **pipes) as child:
+        port = int(json.loads(child.stdout.readline())["receiver"].rpartition(":")[2])
+        child.kill()
+        child.wait(10)
+    deadline = time.monotonic() + 20
+    while _listens(port) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+    assert not _listens(port)
+
+
+def _listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_a_missing_extra_is_told_with_the_command(monkeypatch) -> None:

@@ -64,7 +64,7 @@ def test_what_the_destination_refuses_is_named_by_json_path(receiver, env, tmp_p
 
 
 def test_what_the_destination_takes_is_not_given_as_a_reason(receiver, env, tmp_path) -> None:
-    """An odd eventType is a warning of ``validate`` for TrueWatch, and so it is for the receiver: errors alone are named."""
+    """An odd eventType is a warning of ``validate`` for TrueWatch, which takes it: errors alone are named."""
     file = ndjson(tmp_path / "events.ndjson", tree(eventType="BOGUS"), tree(eventType="BOGUS", producer=...))
 
     ran, validated = run("send", file, env=env), run("validate", file)

@@ -16,7 +16,12 @@ from typing import Any
 from truewatch_lineage.cli import main
 
 TOKEN = "a-token-of-the-tests-1234"
-CHILD = (sys.executable, "-c", "from truewatch_lineage.cli import main; main(prog_name='truewatch-lineage')")
+# A shell starts what is in the background with SIGINT ignored, and children inherit that.
+_MAIN = """
+import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
+from truewatch_lineage.cli import main; main(prog_name="truewatch-lineage")
+"""
+CHILD = (sys.executable, "-c", _MAIN)
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,17 @@ def run_child(*args: object, env: Mapping[str, object] | None = None, timeout: f
         check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
+
+
+@contextlib.contextmanager
+def started(*args: object, env: Mapping[str, object] | None = None, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """Start a command in a child process, which is killed where it still runs at the block's end, whatever ended it."""
+    command = [*CHILD, *(str(arg) for arg in args)]
+    with subprocess.Popen(command, env=child_environment(env or {}), text=True, **options) as child:
+        try:
+            yield child
+        finally:
+            child.kill()
 
 
 def ndjson(path: Path, *events: object) -> Path:

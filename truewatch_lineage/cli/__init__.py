@@ -6,12 +6,11 @@ from typing import Any
 
 import click
 
+from truewatch_lineage.cli.guard import EXIT_NO, guarded
 from truewatch_lineage.cli.lazy import LazyGroup, Place
 from truewatch_lineage.errors import ConfigError, SpoolUnusableError, TruewatchLineageError
 
-EXIT_NO = 1
 EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
 
 _HERE = "truewatch_lineage.cli"
 _PLACES = {
@@ -32,21 +31,25 @@ Examples:
   truewatch-lineage send events/
 
 \b
-Exit codes: 0 all well, 1 the answer is no, 2 usage or settings, 75 kept in the spool and not delivered yet.
+Exit codes: 0 all well, 1 the answer is no, 2 usage or settings, 75 kept in the spool and not delivered yet,
+130 interrupted, 141 nobody reads the output.
 """
 
 
 class _Main(LazyGroup):
     """Prints every error of ours as one message, and gives each kind its exit code."""
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with guarded():  # the help is printed in here
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except TruewatchLineageError as error:
-            click.echo(f"Error: {error}", err=True)
-            return ctx.exit(EXIT_USAGE if isinstance(error, (ConfigError, SpoolUnusableError)) else EXIT_NO)
-        except KeyboardInterrupt:
-            return ctx.exit(EXIT_INTERRUPTED)
+        with guarded():
+            try:
+                return super().invoke(ctx)
+            except TruewatchLineageError as error:
+                click.echo(f"Error: {error}", err=True)
+                return ctx.exit(EXIT_USAGE if isinstance(error, (ConfigError, SpoolUnusableError)) else EXIT_NO)
 
 
 @click.group(cls=_Main, places=_PLACES, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

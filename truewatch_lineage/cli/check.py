@@ -19,6 +19,7 @@ from truewatch_lineage.errors import ConfigError
 if TYPE_CHECKING:
     from truewatch_lineage.cli.steps import Step
     from truewatch_lineage.config import DestinationSettings, Settings
+    from truewatch_lineage.delivery.outcome import Outcome
 
 EPILOG = """\b
 Examples:
@@ -32,6 +33,9 @@ NAMESPACE: Final = "truewatch-lineage"
 JOB: Final = "check"
 
 _PRODUCER: Final = "urn:truewatch-lineage:check"
+_OF_A_TLS_PORT: Final = (None, 400)
+"""How servers answer plain HTTP on a port for TLS: with an alert, which is no HTTP, by hanging up, or with a 400."""
+
 _COLOURS: Final = {"ok": "green", "WARN": "yellow", "FAIL": "red"}
 
 
@@ -74,8 +78,10 @@ def command(no_send: bool, as_json: bool) -> None:
 
 def _steps(settings: Settings, run_id: str, *, sends: bool) -> Iterator[Step]:
     from truewatch_lineage.cli import steps  # noqa: PLC0415 - as above
+    from truewatch_lineage.cli.surroundings import upstream_steps  # noqa: PLC0415
 
-    yield from steps.settings_steps(settings, os.environ)
+    yield from steps.settings_steps(settings)
+    yield from upstream_steps(os.environ)
     yield from steps.spool_steps(settings)
     for destination in settings.destinations:
         way = []
@@ -84,9 +90,22 @@ def _steps(settings: Settings, run_id: str, *, sends: bool) -> Iterator[Step]:
             yield step
         token = steps.token_step(destination)
         yield token
-        ready = token.status != "FAIL" and (destination.token_source or not destination.profile.needs_token)
-        if sends and ready and not _is_failed(way):
+        if not sends:
+            continue
+        if reason := _why_not(destination, [*way, token]):
+            yield steps.Step("START", "WARN", f"skipped: {reason}", "Mend that, and run check again.", destination.name)
+        else:
             yield from _send(settings, destination, run_id)
+
+
+def _why_not(destination: DestinationSettings, way: list[Step]) -> str | None:
+    """Say what keeps the events from being sent, or None."""
+    failed = next((step.name for step in way if step.status == "FAIL"), None)
+    if failed:
+        return f"{failed} has failed"
+    if destination.profile.needs_token and destination.token_source is None:
+        return "there is no token here"
+    return None
 
 
 def _send(settings: Settings, destination: DestinationSettings, run_id: str) -> Iterator[Step]:
@@ -105,7 +124,8 @@ def _send(settings: Settings, destination: DestinationSettings, run_id: str) -> 
             entry = intake.accept(_event(event_type, run_id), [binding_of(only)]).entries[0]
             outcome = sender.send(entry.body or b"", deadline=time.monotonic() + only.timeout)
             if outcome.verdict is not Verdict.DELIVERED:
-                yield Step(event_type, "FAIL", outcome.reason, _what_next(outcome.verdict), name)
+                detail, fix = _what_next(outcome, destination)
+                yield Step(event_type, "FAIL", detail, fix, name)
                 return
             yield Step(event_type, "ok", f"{outcome.reason} ({outcome.status})", None, name)
     finally:
@@ -114,13 +134,19 @@ def _send(settings: Settings, destination: DestinationSettings, run_id: str) -> 
     yield Step("look", "ok", f"{destination.profile.look} ({search})", None, name)
 
 
-def _what_next(verdict: Any) -> str:
+def _what_next(outcome: Outcome, destination: DestinationSettings) -> tuple[str, str]:
+    """Split what an attempt came to into what happened and what to do about it."""
     from truewatch_lineage.delivery.outcome import Verdict  # noqa: PLC0415 - as above
 
-    return {
-        Verdict.RETRY: "This may pass by itself: events wait in the spool meanwhile. Run check again.",
-        Verdict.DEAD: "The destination takes no event of this form. Check that destination and url fit together.",
-    }.get(verdict, "Mend what the message says, and run check again.")
+    what, _, fix = outcome.reason.partition(". ")
+    if outcome.verdict is Verdict.RETRY:
+        what, fix = outcome.reason, "This may pass by itself: events wait in the spool meanwhile. Run check again."
+    elif outcome.verdict is Verdict.DEAD:
+        what = outcome.reason
+        fix = "The destination takes no event of this form. Check that destination and url fit together."
+    if destination.url.startswith("http://") and outcome.status in _OF_A_TLS_PORT:
+        fix = f"If that port speaks TLS, the url must start with https://. {fix}"
+    return what, fix
 
 
 def _event(event_type: str, run_id: str) -> dict[str, Any]:

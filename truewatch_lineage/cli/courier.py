@@ -12,6 +12,7 @@ import click
 
 from truewatch_lineage.cli import logs
 from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
+from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
     from truewatch_lineage.courier import Courier
@@ -59,7 +60,8 @@ def command(metrics_port: int | None) -> None:
         log.info("Stopping.")
         courier.finish(_STOP_SECONDS)
         courier.stop()
-    log.info("Stopped; %d events wait.", courier.pending())
+    left = courier.pending()
+    log.info("Stopped; %s %s.", counted(left, "event"), "waits" if left == 1 else "wait")
     store.close()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,8 +13,10 @@ import click
 
 from truewatch_lineage.cli import logs, output
 from truewatch_lineage.cli.receive import missing_extra
+from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
+    from truewatch_lineage import TrueWatchTransport
     from truewatch_lineage.cli.output import Bar
     from truewatch_lineage.cli.rehearsal import Figures, LocalReceiver
 
@@ -56,6 +58,9 @@ def command(keep: bool, as_json: bool) -> None:
                 if keep:
                     output.note(f"The receiver stays up until Ctrl-C. Look at what it has: {receiver.url}")
                     receiver.wait()
+        except KeyboardInterrupt:
+            output.note("Interrupted: nothing is left behind.")
+            raise
         finally:
             receiver.stop()
     click.get_current_context().exit(0 if figures.is_good else 1)
@@ -72,13 +77,13 @@ def _rehearse(receiver: LocalReceiver, folder: Path) -> Figures:
     settings = {"url": receiver.url, "token_file": str(receiver.token_file), "spool_dir": str(folder / "spool")}
     transport = TrueWatchTransport({**settings, "delivery": "background", "exit_budget": _WAIT_SECONDS})
     output.note(f"A receiver listens on {receiver.url}, in a process of its own.")
-    with output.progress() as bar, logs.quiet("courier"):
+    with output.progress() as bar, logs.quiet("courier"), _closed(transport):
         send = _sender(transport.emit, figures.latencies, bar, len(events))
         send(events[:third])
         _wait_until(lambda: receiver.count() > 0)
         receiver.kill()
         gone = time.monotonic()
-        output.note(f"{third} events are emitted, and the receiver is killed (SIGKILL).")
+        output.note(f"{counted(third, 'event')} are emitted, and the receiver is killed (SIGKILL).")
         send(events[third : 2 * third])
         figures.in_outage = figures.latencies[third:]
         while time.monotonic() < gone + _OUTAGE_SECONDS:
@@ -96,6 +101,15 @@ def _rehearse(receiver: LocalReceiver, folder: Path) -> Figures:
         transport.close()
     compare(figures, events, receiver.arrived())
     return figures
+
+
+@contextmanager
+def _closed(transport: TrueWatchTransport) -> Iterator[None]:
+    """Let a transport deliver no more after a ``with`` block, whatever ends it: its folder is gone soon."""
+    try:
+        yield
+    finally:
+        transport.close(0)
 
 
 def _sender(

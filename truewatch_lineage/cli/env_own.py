@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,7 +13,7 @@ from truewatch_lineage.config.found import Found
 from truewatch_lineage.config.keys import PREFIX, TOKEN_KEYS
 from truewatch_lineage.config.levels import DEFAULT_NAME
 from truewatch_lineage.config.urls import choose_profile
-from truewatch_lineage.destinations.token_file import FileToken
+from truewatch_lineage.destinations.tokens import EnvToken, FileToken
 
 TYPE: Final = "truewatch_lineage.TrueWatchTransport"
 NAMESPACES: Final = {"airflow": "production-airflow", "dbt": "production-dbt"}
@@ -45,7 +44,7 @@ def lines(tool: str, whole: Values, destinations: Mapping[str, Values], *, as_fi
         settings |= _destination(destinations[DEFAULT_NAME], notes)
     else:
         settings["destinations"] = {name: _destination(values, notes) for name, values in destinations.items()}
-    shown = _file(tool, settings) if as_file else _exports(tool, settings)
+    shown = config_file(tool, {"type": TYPE, **settings}) if as_file else _exports(tool, settings)
     return "\n".join([*(f"# {note}" for note in dict.fromkeys(notes)), shown])
 
 
@@ -69,12 +68,15 @@ def _exports(tool: str, settings: Written) -> str:
     return "\n".join([*exports, *([THEN_DBT] if tool == "dbt" else [])])
 
 
-def _file(tool: str, settings: Written) -> str:
-    transport = {"type": TYPE, **settings}
+def config_file(tool: str, transport: Written) -> str:
+    """Write a transport as ``airflow.cfg``, or as ``openlineage.yml``, which has no place for dbt's namespace."""
     if tool == "airflow":
         return f"[openlineage]\nnamespace = {NAMESPACES[tool]}\ntransport = {config_value(transport)}"
     # JSON's values are YAML's too.
-    return "\n".join(["transport:", *(f"  {name}: {json.dumps(value)}" for name, value in transport.items())])
+    lines = ["transport:", *(f"  {name}: {json.dumps(value)}" for name, value in transport.items())]
+    if tool == "dbt":
+        lines = [f"# besides: export OPENLINEAGE_NAMESPACE={NAMESPACES[tool]}", *lines, THEN_DBT]
+    return "\n".join(lines)
 
 
 def _text(value: Any) -> str:
@@ -106,13 +108,12 @@ def _reference(key: str | None, values: Values, notes: list[str]) -> Written:
     """Say where the token is, or is to be put; what may be the token itself is not repeated."""
     if key == "token_file":
         path = coerce.path(values[key])
-        if FileToken(path).describe() == f"file {path}":
+        if FileToken(path, base=values[key].base).describe() == f"file {path}":
             return {key: str(path)}
     if key == "token_env":
-        name = coerce.text(values[key])
-        if name in os.environ:
+        if name := EnvToken(coerce.text(values[key])).name:
             return {key: name}
-        notes.append("The variable that token_env names is not set here; its name is for you to fill in.")
+        notes.append("What token_env says may be a token in the place of a variable's name: fill in the name.")
         return {key: "TRUEWATCH_TOKEN"}
     if key == "token_command":
         notes.append("A command's arguments may hold secrets, so they are for you to fill in.")

@@ -7,7 +7,7 @@ import shlex
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from truewatch_lineage.cli.env_own import NAMESPACES, THEN_DBT, config_value
+from truewatch_lineage.cli.env_own import NAMESPACES, THEN_DBT, config_file
 from truewatch_lineage.config import DestinationSettings
 from truewatch_lineage.destinations.tokens import EnvToken, FileToken
 
@@ -21,12 +21,18 @@ RETRY: Final = {
 }
 """TrueWatch's page, under "OpenLineage Python Client"."""
 
-PLACEHOLDER: Final = "<WORKSPACE_TOKEN>"
+PLACEHOLDERS: Final = {
+    "dataway": "<WORKSPACE_TOKEN>",
+    "portal": "<EXTERNAL_ACCESS_TOKEN>",
+    "openlineage": "<TOKEN>",
+}
+"""What each destination's page calls its token."""
 
 _PREFIX: Final = "OPENLINEAGE__TRANSPORT__"
+_MARK: Final = "<TOKEN-HERE>"
 _ABOUT: Final = "OpenLineage's own client keeps nothing: what can't be delivered after its retries is lost."
 _QUOTED: Final = "The token stands in JSON's quotes, without which the client would take 9e12 for a number."
-_FILL_IN: Final = f"Put the token in the place of {PLACEHOLDER}; keep the file to yourself."
+_FILL_IN: Final = "Put the token in the place of {placeholder}; keep the {where} to yourself."
 
 
 def lines(tool: str, destination: DestinationSettings, *, as_file: bool) -> str:
@@ -40,12 +46,15 @@ def lines(tool: str, destination: DestinationSettings, *, as_file: bool) -> str:
     sends_token = destination.profile.sends_token and (
         destination.profile.needs_token or destination.token_source is not None
     )
-    token = (PLACEHOLDER if as_file else _reference(destination)) if sends_token else None
+    placeholder = PLACEHOLDERS.get(destination.profile.kind, "")
+    token = (placeholder if as_file else _reference(destination) or placeholder) if sends_token else None
+    where = "file" if as_file else "result"
+    fill_in = _FILL_IN.format(placeholder=placeholder, where=where) if token and token == placeholder else None
     if as_file:
-        return _comments(_ABOUT, _FILL_IN if token else None) + _file(tool, _transport(destination, token))
+        return _comments(_ABOUT, fill_in) + config_file(tool, _transport(destination, token))
     if tool == "airflow":
-        return _comments(_ABOUT) + _airflow(destination, token)
-    return _comments(_ABOUT, _QUOTED if token else None) + _exports(tool, destination, token)
+        return _comments(_ABOUT, fill_in) + _airflow(destination, token)
+    return _comments(_ABOUT, _QUOTED if token else None, fill_in) + _exports(tool, destination, token)
 
 
 def _transport(destination: DestinationSettings, token: str | None) -> dict[str, Any]:
@@ -73,30 +82,21 @@ def _exports(tool: str, destination: DestinationSettings, token: str | None) -> 
 
 
 def _airflow(destination: DestinationSettings, token: str | None) -> str:
-    text = json.dumps(_transport(destination, PLACEHOLDER if token else None))
+    text = json.dumps(_transport(destination, _MARK if token else None))
     # The quotes are closed around the reference, so that the shell fills it in.
-    quoted = shlex.quote(text).replace(PLACEHOLDER, f"'\"{token}\"'") if token else shlex.quote(text)
+    quoted = shlex.quote(text).replace(_MARK, f"'\"{token}\"'") if token else shlex.quote(text)
     return (
         f"export AIRFLOW__OPENLINEAGE__NAMESPACE={NAMESPACES['airflow']}\n"
         f"export AIRFLOW__OPENLINEAGE__TRANSPORT={quoted}"
     )
 
 
-def _file(tool: str, transport: dict[str, Any]) -> str:
-    if tool == "airflow":
-        return f"[openlineage]\nnamespace = {NAMESPACES[tool]}\ntransport = {config_value(transport)}"
-    return "\n".join(["transport:", *(f"  {name}: {json.dumps(value)}" for name, value in transport.items())])
-
-
-def _reference(destination: DestinationSettings) -> str:
-    """Return what a shell replaces by the token; what may be the token itself is not repeated."""
+def _reference(destination: DestinationSettings) -> str | None:
+    """Return what a shell replaces by the token, or None; what may be the token itself is not repeated."""
     source = destination.token_source
     if isinstance(source, FileToken) and source.describe() == f"file {source.path}":
         return f"$(cat {shlex.quote(str(source.path))})"
-    known = "environment variable "
-    if isinstance(source, EnvToken) and source.describe().startswith(known):
-        return f"${{{source.describe().removeprefix(known)}}}"
-    return PLACEHOLDER
+    return f"${{{source.name}}}" if isinstance(source, EnvToken) and source.name else None
 
 
 def _text(value: object) -> str:

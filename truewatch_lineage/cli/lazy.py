@@ -44,6 +44,23 @@ class LazyGroup(click.Group):
             ctx.exit(click.UsageError.exit_code)
         return super().parse_args(ctx, args)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, or say which one may be meant.
+
+        Raises:
+            click.UsageError: There is none of that name.
+        """
+        name = args[0]
+        # By ourselves, since few releases of click do.
+        if name not in self._places and not name.startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches  # noqa: PLC0415 - only for a message
+
+            near = get_close_matches(name, self._places, n=1)
+            raise click.UsageError(f"No such command {name!r}." + (f" Did you mean {near[0]}?" if near else ""), ctx)
+        return super().resolve_command(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Name the commands in the order of the help."""
         return list(self._places)

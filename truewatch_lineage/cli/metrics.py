@@ -116,6 +116,8 @@ class _Server(ThreadingMixIn, HTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     timeout = _SECONDS
+    server_version = "truewatch-lineage"
+    sys_version = ""  # whose release is nobody's business
     server: _Server
 
     def do_GET(self) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from truewatch_lineage.cli.settings import load_settings
 from truewatch_lineage.config import Settings
 from truewatch_lineage.courier import binding_of
-from truewatch_lineage.errors import SpoolError
+from truewatch_lineage.errors import SpoolError, TruewatchLineageError
 from truewatch_lineage.spool import Store
+from truewatch_lineage.spool.admin import names
 from truewatch_lineage.spool.folder import owner_name
 from truewatch_lineage.spool.report import exists
 
@@ -49,6 +50,30 @@ def existing_store() -> Iterator[Store]:
         yield store
     finally:
         store.close()
+
+
+def known_destination(store: Store, name: str | None) -> None:
+    """Check that the spool knows a destination, where one is named.
+
+    Raises:
+        TruewatchLineageError: It has none of that name; the known ones are named.
+    """
+    known = names(store)
+    if name is not None and name not in known:
+        raise unknown_destination("The spool has", name, known)
+
+
+def unknown_destination(whose: str, name: str, known: Iterable[str]) -> TruewatchLineageError:
+    """Make the error that says that a name is no destination's, and which names are.
+
+    Args:
+        whose: Who would have it, with its verb, such as ``The spool has``.
+        name: What was given.
+        known: What there is.
+    """
+    return TruewatchLineageError(
+        f"{whose} no destination named {name}.", fix=f"Known are: {', '.join(known) or 'none'}."
+    )
 
 
 def missing(folder: Path) -> SpoolError:

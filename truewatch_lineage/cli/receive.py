@@ -14,6 +14,7 @@ import click
 
 from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
 from truewatch_lineage.errors import ConfigError, TokenError
+from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
     from truewatch_lineage.receiver import server
@@ -28,7 +29,7 @@ Examples:
   curl http://127.0.0.1:8765/api/records
 
 \b
-The settings below are those of --tee. A destination's token comes from a variable or the file of settings.
+The settings (--help-settings) are those of --tee. A destination's token comes from a variable or the file of settings.
 """
 _MIB: Final = 1024 * 1024
 
@@ -64,7 +65,7 @@ _MIB: Final = 1024 * 1024
     "--load", multiple=True, metavar="FILE", help="Events to begin with: JSON, NDJSON, a folder, or -; repeatable."
 )
 @click.option("--open", "opens", is_flag=True, help="Show the page in a browser.")
-@click.option("--tee", is_flag=True, help="Also deliver what is accepted, by the settings below.")
+@click.option("--tee", is_flag=True, help="Also deliver what is accepted, by the settings.")
 @click.option("--strict", is_flag=True, help="Refuse what the destinations' pages only advise against.")
 def command(
     port: int,
@@ -113,7 +114,7 @@ def _fill(store: Store, files: Sequence[str]) -> None:
         return
     found = (Item(item.where, item.data, item.problem) for item in items(files))
     taken, left = load(store, found, lambda line: click.echo(line, err=True))
-    click.echo(f"{taken} event(s) loaded" + (f", {left} left out." if left else "."), err=True)
+    click.echo(f"{counted(taken, 'event')} loaded" + (f", {left:,} left out." if left else "."), err=True)
 
 
 @contextlib.contextmanager
@@ -163,7 +164,7 @@ def _check_guarded(host: str, tokens: tuple[str, ...], *, no_token: bool) -> Non
 
 
 def _announce(url: str, options: server.Options) -> None:
-    asked = f"asks for one of {len(options.tokens)} token(s)" if options.tokens else "asks for no token"
+    asked = ("asks for no token", "asks for its token", "asks for one of its tokens")[min(len(options.tokens), 2)]
     kept = f"events are kept in {options.data}" if options.data else "events are gone when it stops"
     passed = "nothing is forwarded" if options.tee is None else "what it accepts is also delivered, by your settings"
     click.echo(f"A test receiver on {url}: {passed}; it {asked}; {kept}.", err=True)

@@ -90,6 +90,8 @@ def no_settings() -> Iterator[None]:
 class LocalReceiver:
     """``truewatch-lineage receive`` in a process of its own, on a free port that it keeps over restarts.
 
+    It ends with this process, however that ends.
+
     Args:
         folder: Where its events, its log and its token are.
     """
@@ -109,12 +111,12 @@ class LocalReceiver:
         Raises:
             TruewatchLineageError: It does not start; its own words are in the message.
         """
-        command = [sys.executable, "-m", "truewatch_lineage.cli.receive", "--port", str(self._port)]
+        command = [sys.executable, "-m", "truewatch_lineage.cli.leash", "--port", str(self._port)]
         command += ["--data", str(self._folder / "events.sqlite"), "--token-file", str(self.token_file)]
         log = self._folder / "receiver.log"
         with log.open("ab") as stream:
             self._process = subprocess.Popen(  # noqa: S603 - our own command
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stream, start_new_session=True
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stream, start_new_session=True
             )
         assert self._process.stdout is not None  # noqa: S101 - asked for above
         self.url = self._process.stdout.readline().decode().strip()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from truewatch_lineage.cli import logs, output
+from truewatch_lineage.cli.guard import EXIT_INTERRUPTED, interrupted_note
 from truewatch_lineage.cli.settings import SettingsCommand, load_settings
 from truewatch_lineage.errors import EventError
 
@@ -24,7 +25,7 @@ Examples:
   gunzip -c events.ndjson.gz | truewatch-lineage send --no-wait -
 
 \b
-Exits 1 if something was broken, refused or lost, 75 if something still waits in the spool.
+Exits 1 if something was broken, refused or lost, 75 if something still waits in the spool, 130 after Ctrl-C.
 """
 CONNECTIONS: Final = 64
 EXIT_NO: Final = 1
@@ -58,21 +59,35 @@ def command(files: tuple[str, ...], timeout: float, no_wait: bool, as_json: bool
         output.note("Nothing was sent: lineage is disabled by the setting disabled or by OPENLINEAGE_DISABLED.")
         return
     delivers = not no_wait and settings.delivery != "spool"
-    with _store(settings) as store, _courier(settings, store, delivers=delivers) as courier:
-        unreadable, shipment = _ship(settings, store, courier, files, 0.0 if no_wait else timeout)
+    from truewatch_lineage.cli.shipment import Shipment  # noqa: PLC0415 - the help needs none of it
+
+    patience, unreadable, interrupted = 0.0 if no_wait else timeout, 0, False
+    with _store(settings) as store:
+        with _courier(settings, store, delivers=delivers) as courier:
+            shipment = Shipment(settings, store, courier, patience, output.note)
+            try:
+                unreadable = _ship(shipment, files, patience)
+            except KeyboardInterrupt:
+                interrupted = True
+        shipment.settle()
         shipment.finish()
         _report(shipment, unreadable, as_json=as_json)
+        if interrupted:
+            _tell_interrupted(shipment)
         _exit(shipment, unreadable)
 
 
-def _ship(
-    settings: Settings, store: Store, courier: Courier | None, files: Sequence[str], timeout: float
-) -> tuple[int, Shipment]:
-    """Send all that can be read; returns how many could not be, and what became of the others."""
-    from truewatch_lineage.cli.reading import items, total_bytes  # noqa: PLC0415 - the help needs none of it
-    from truewatch_lineage.cli.shipment import Shipment  # noqa: PLC0415
+def _tell_interrupted(shipment: Shipment) -> None:
+    output.note(interrupted_note(sum(count["waiting"] for count in shipment.counts.values())))
+    if not shipment.is_read:
+        output.note("The files were not read to their end: what was not read is not sent.")
+    click.get_current_context().exit(EXIT_INTERRUPTED)
 
-    shipment = Shipment(settings, store, courier, timeout, output.note)
+
+def _ship(shipment: Shipment, files: Sequence[str], timeout: float) -> int:
+    """Send all that can be read; returns how many could not be."""
+    from truewatch_lineage.cli.reading import items, total_bytes  # noqa: PLC0415 - as above
+
     total, unreadable = total_bytes(files), 0
     with output.progress() as bar, logs.quiet("intake", "courier.telling"):  # which name no file
         for item in items(files):
@@ -83,8 +98,9 @@ def _ship(
                 output.note(f"{item.where}: {error.problem if error.path == '$' else error}")
             bar.show("reading", item.position, total)
         shipment.commit()
+        shipment.is_read = True
         shipment.wait(timeout, lambda: bar.show("delivering", shipment.done, shipment.accepted))
-    return unreadable, shipment
+    return unreadable
 
 
 def _report(shipment: Shipment, unreadable: int, *, as_json: bool) -> None:
@@ -97,7 +113,7 @@ def _report(shipment: Shipment, unreadable: int, *, as_json: bool) -> None:
         for name, count in shipment.counts.items():
             click.echo(f"{name}: {_in_words(count)}")
         if unreadable:
-            click.echo(f"unreadable: {unreadable}")
+            click.echo(f"unreadable: {unreadable:,}")
     for line in shipment.stopped():
         output.note(line)
     if any(count["waiting"] for count in shipment.counts.values()):
@@ -105,8 +121,8 @@ def _report(shipment: Shipment, unreadable: int, *, as_json: bool) -> None:
 
 
 def _in_words(count: dict[str, int]) -> str:
-    parts = [f"{count['delivered']} delivered" + (f" ({count['cached']} cached)" if count["cached"] else "")]
-    parts += [f"{count[key]} {words}" for key, words in list(_IN_WORDS.items())[1:] if count[key]]
+    parts = [f"{count['delivered']:,} delivered" + (f" ({count['cached']:,} cached)" if count["cached"] else "")]
+    parts += [f"{count[key]:,} {words}" for key, words in list(_IN_WORDS.items())[1:] if count[key]]
     return ", ".join(parts)
 
 

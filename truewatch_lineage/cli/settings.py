@@ -14,6 +14,10 @@ SOURCE = "the command line"
 """What messages call the settings that were given as options."""
 
 _META = "truewatch_lineage.settings"
+_ABOUT = (
+    "Settings are options too, such as --url and --spool-dir; or variables, TRUEWATCH_LINEAGE_<NAME>; or in the file "
+    "that TRUEWATCH_LINEAGE_CONFIG names. --help-settings lists them."
+)
 _METAVARS = {
     "seconds": "TIME",
     "days": "DAYS",
@@ -45,8 +49,22 @@ class SettingOption(click.Option):
         )
 
 
+class SettingsHelpOption(click.Option):
+    """``--help-settings``: the settings' own help, which is long."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            ["--help-settings"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_settings,
+            help="Show the settings and exit.",
+        )
+
+
 class SettingsCommand(click.Command):
-    """A command that takes the settings as options, below its own in the help.
+    """A command that takes the settings as options; its help shows its own, and how to see the others.
 
     Args:
         without: Settings that have no option here, since the command's own option has that name or decides it.
@@ -55,16 +73,21 @@ class SettingsCommand(click.Command):
     def __init__(self, *args: Any, without: Collection[str] = (), **options: Any) -> None:
         super().__init__(*args, **options)
         self.params += [SettingOption(key) for key in KEYS.values() if key.option and key.name not in without]
+        self.params.append(SettingsHelpOption())
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the command's own options, then the settings."""
-        records = [(isinstance(one, SettingOption), one.get_help_record(ctx)) for one in self.get_params(ctx)]
-        own = [record for is_setting, record in records if record and not is_setting]
-        settings = [record for is_setting, record in records if record and is_setting]
+        """Write the command's own options; its arguments stand in the usage."""
         with formatter.section("Options"):
-            formatter.write_dl(own)
-        with formatter.section("Settings (also TRUEWATCH_LINEAGE_<NAME>, or in the file TRUEWATCH_LINEAGE_CONFIG)"):
-            formatter.write_dl(settings)
+            formatter.write_dl(_records(ctx, are_settings=False))
+        formatter.write_paragraph()
+        formatter.write_text(_ABOUT)
+
+
+def _records(ctx: click.Context, *, are_settings: bool) -> list[tuple[str, str]]:
+    """Return what the help says of the options that are settings, or of the others."""
+    options = [one for one in ctx.command.get_params(ctx) if isinstance(one, click.Option)]
+    records = [one.get_help_record(ctx) for one in options if isinstance(one, SettingOption) is are_settings]
+    return [record for record in records if record]
 
 
 def given(**forced: Any) -> dict[str, Any]:
@@ -107,6 +130,16 @@ def refuse_disabled(settings: Settings) -> Settings:
             fix="Set it to false, or unset it.",
         )
     return settings
+
+
+def _show_settings(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    formatter = ctx.make_formatter()
+    with formatter.section("Settings (also TRUEWATCH_LINEAGE_<NAME>, or in the file TRUEWATCH_LINEAGE_CONFIG)"):
+        formatter.write_dl(_records(ctx, are_settings=True))
+    click.echo(formatter.getvalue().rstrip("\n"), color=ctx.color)
+    ctx.exit()
 
 
 def _keep(context: click.Context, name: str, value: object) -> None:

@@ -58,6 +58,7 @@ class Shipment:
     def __init__(self, settings: Settings, store: Store, courier: Courier | None, patience: float, tell: Tell) -> None:
         self.counts: dict[str, Counter[str]] = {one.name: Counter() for one in settings.destinations}
         self.accepted = 0
+        self.is_read = False  # whether all that was to be sent has been taken
         self._settings = settings
         self._bindings = [binding_of(destination) for destination in settings.destinations]
         self._intake = Intake(settings)

@@ -22,10 +22,11 @@ from truewatch_lineage.delivery.resolve import RESOLVER
 from truewatch_lineage.delivery.route import Route
 from truewatch_lineage.delivery.sender import Sender
 from truewatch_lineage.delivery.sockets import open_socket, until
+from truewatch_lineage.destinations.tokens import FileToken
 from truewatch_lineage.errors import ConfigError, SpoolError, TokenError
-from truewatch_lineage.protocol import OPENLINEAGE_ENDPOINT
 from truewatch_lineage.spool import Store, report
 from truewatch_lineage.spool.folder import inspect
+from truewatch_lineage.words import counted
 
 Status = Literal["ok", "WARN", "FAIL"]
 
@@ -67,8 +68,8 @@ def shown_settings(settings: Settings) -> list[dict[str, str]]:
     return rows
 
 
-def settings_steps(settings: Settings, environ: Mapping[str, str]) -> Iterator[Step]:
-    """Look at the settings, and at what the stock client would read of the environment."""
+def settings_steps(settings: Settings) -> Iterator[Step]:
+    """Look at the settings."""
     if settings.disabled:
         fix = "Set it to false, or unset OPENLINEAGE_DISABLED."
         yield Step("settings", "WARN", "Lineage is disabled: nothing is sent.", fix)
@@ -76,25 +77,14 @@ def settings_steps(settings: Settings, environ: Mapping[str, str]) -> Iterator[S
         names = ", ".join(f"{one.name} ({one.profile.label}, {one.url})" for one in settings.destinations)
         yield Step("settings", "ok", names)
     for notice in settings.notices:
-        yield Step("settings", "WARN", notice, "Take it out.")
-    for url, endpoint in (
-        ("OPENLINEAGE_URL", "OPENLINEAGE_ENDPOINT"),
-        ("OPENLINEAGE__TRANSPORT__URL", "OPENLINEAGE__TRANSPORT__ENDPOINT"),
-    ):
-        if environ.get(url) and not environ.get(endpoint):
-            yield Step(
-                "settings",
-                "WARN",
-                f"{url} is set without {endpoint}: OpenLineage's own clients would post to {OPENLINEAGE_ENDPOINT}, "
-                "which TrueWatch and Portal don't have.",
-                f"Set {endpoint} too (`truewatch-lineage env python --stock` prints it), or unset {url}.",
-            )
+        problem, _, meant = notice.partition(". ")
+        yield Step("settings", "WARN", f"{problem.removesuffix('.')}.", meant or "Take it out.")
 
 
 def spool_steps(settings: Settings) -> Iterator[Step]:
     """Look at the spool's folder: whose it is, what it holds, and whether others use it for another workspace."""
     folder = settings.spool_dir
-    if not folder.exists():
+    if not os.path.exists(folder):  # noqa: PTH110 - never raises, whatever is forbidden
         yield _absent(folder)
         return
     try:
@@ -108,11 +98,12 @@ def spool_steps(settings: Settings) -> Iterator[Step]:
         yield Step("spool", "FAIL", error.problem, error.fix)
         return
     size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
-    detail = f"{folder}, of {user()}, {size:,} bytes: {found['pending']} waiting, {found['dead']} dead letters"
+    held = f"{found['pending']:,} waiting, {counted(found['dead'], 'dead letter')}"
+    detail = f"{folder}, of {user()}, {counted(size, 'byte')}: {held}"
     yield Step("spool", "ok", detail)
     free = shutil.disk_usage(folder).free
     if free < _SPOOL_NEEDS_BYTES:
-        yield Step("spool", "WARN", f"The disk has only {free:,} bytes left.", "Free some, or move spool_dir.")
+        yield Step("spool", "WARN", f"The disk has only {counted(free, 'byte')} left.", "Free some, or move spool_dir.")
     for destination in settings.destinations:
         yield from _other_workspace(store, destination)
     store.close()
@@ -158,15 +149,16 @@ def token_step(destination: DestinationSettings) -> Step:
             fix = "Run check where the courier runs, with its settings."
             return Step("token", "WARN", "none is set here: delivery is left to a courier", fix, name)
         return Step("token", "ok", "none is set, and none is needed", None, name)
-    with logs.kept() as warnings:
+    with logs.kept():  # the warning of a file is a part of the step
         try:
             source.get()
         except TokenError as error:
             return Step("token", "FAIL", error.problem, error.fix, name)
     age = source.age()
     detail = source.describe() + (f", changed {_span(age)} ago" if age is not None else "")
-    if warnings:
-        return Step("token", "WARN", f"{detail}. {' '.join(warnings)}", "Run chmod 600 on it.", name)
+    weakness = source.weakness() if isinstance(source, FileToken) else None
+    if weakness:
+        return Step("token", "WARN", f"{detail}: {weakness}.", "Run chmod 600 on it.", name)
     return Step("token", "ok", detail, None, name)
 
 
@@ -182,11 +174,11 @@ def _shown(holder: Any, key: str) -> str:
 
 
 def _absent(folder: Path) -> Step:
-    parent = next(one for one in folder.parents if one.exists())
+    parent = next(one for one in folder.parents if os.path.exists(one))  # noqa: PTH110 - as above
     if os.access(parent, os.W_OK | os.X_OK):
         return Step("spool", "ok", f"{folder}: will be made by {user()} with the first event")
     fix = "Set spool_dir to a folder of your own on a local disk."
-    return Step("spool", "FAIL", f"{folder} is not there, and {user()} can't make it in {parent}.", fix)
+    return Step("spool", "FAIL", f"{user()} can neither see {folder} nor make it in {parent}.", fix)
 
 
 def _other_workspace(store: Store, destination: DestinationSettings) -> Iterator[Step]:
@@ -220,7 +212,7 @@ def _tls(route: Route, destination: DestinationSettings, deadline: float) -> Ste
             connection.connect()
         sock: Any = connection.sock
         days = math.floor((ssl.cert_time_to_seconds(sock.getpeercert()["notAfter"]) - time.time()) / _DAY)
-        detail = f"{sock.version()}, the certificate expires in {days} days"
+        detail = f"{sock.version()}, the certificate expires in {counted(days, 'day')}"
     except Exception as error:  # noqa: BLE001 - whatever a library raises is a finding here, as in delivery.http
         return _failed("tls", error, route.peer(connection), destination, "Check ca_file, and this machine's clock.")
     finally:

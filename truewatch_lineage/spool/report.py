@@ -13,10 +13,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
+from truewatch_lineage.errors import SpoolUnusableError
 from truewatch_lineage.spool.fates import snapshot
-from truewatch_lineage.spool.folder import FILE_NAME
+from truewatch_lineage.spool.folder import FILE_NAME, inspect
 from truewatch_lineage.spool.schema import DEAD
 from truewatch_lineage.spool.store import Store
+from truewatch_lineage.words import counted
 
 OTHER_SETTINGS: Final = "other settings"
 """Why an event waits that is bound to another kind or url than its destination's name has now."""
@@ -32,8 +34,19 @@ _STATES: Final = ("pending", "dead")
 
 
 def exists(folder: Path) -> bool:
-    """Tell whether a folder holds a spool; nothing is made."""
-    return (folder / FILE_NAME).exists()
+    """Tell whether a folder holds a spool; nothing is made.
+
+    Raises:
+        SpoolUnusableError: This user may not look into it.
+    """
+    try:
+        (folder / FILE_NAME).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except PermissionError:
+        inspect(folder)  # which says whose it is
+        raise SpoolUnusableError("The spool's folder can't be read.", path=str(folder)) from None
+    return True
 
 
 def iso(seconds: float) -> str:
@@ -206,7 +219,8 @@ def _standing(bindings: list[dict[str, Any]], counts: dict[int, tuple[int, int]]
     others = sum(counts.get(row["id"], (0, 0))[0] for row in bindings[:-1])
     reason = current["reason"]
     if reason is None and others:
-        reason = f"{OTHER_SETTINGS}: {others} events wait for `spool rebind {current['name']}`"
+        verb = "waits" if others == 1 else "wait"
+        reason = f"{OTHER_SETTINGS}: {counted(others, 'event')} {verb} for `spool rebind {current['name']}`"
     return {
         "state": current["state"],
         "reason": reason,

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from truewatch_lineage.spool.records import Binding, Entry, Settlement
 from truewatch_lineage.spool.schema import DEAD, PENDING
+
+REPLAYED: Final = "to be sent again; attempts before: "
+"""How the reason of a dead letter begins that was given back; how often it was tried and why it was refused follow."""
 
 
 def destination_id(connection: sqlite3.Connection, binding: Binding, *, create: bool) -> int:
@@ -139,14 +143,17 @@ def remove(connection: sqlite3.Connection, ids: Iterable[int]) -> int:
 
 
 def revive(connection: sqlite3.Connection, event_id: int) -> None:
-    """Make a dead letter that has its body a pending event again, never tried, in its old place of the lane."""
+    """Make a dead letter that has its body a pending event again, never tried, in its old place of the lane.
+
+    Why it was refused is remembered until the next attempt, so that whoever looks meanwhile can see it.
+    """
     destination, lane, size = connection.execute(
         "SELECT destination_id, lane, bytes FROM event WHERE id = ? AND state = 1 AND body_id IS NOT NULL", (event_id,)
     ).fetchone()
     connection.execute(
-        "UPDATE event SET state = 0, due = 0, attempts = 0, failed_at = 0, failed_first = NULL, reason = NULL, "
-        "status = NULL WHERE id = ?",
-        (event_id,),
+        "UPDATE event SET state = 0, due = 0, attempts = 0, failed_at = 0, failed_first = NULL, status = NULL, "
+        "reason = ? || attempts || coalesce(': ' || reason, '') WHERE id = ?",
+        (REPLAYED, event_id),
     )
     connection.execute("UPDATE destination SET dead_bytes = dead_bytes - ? WHERE id = ?", (size, destination))
     _head_anew(connection, destination, lane)

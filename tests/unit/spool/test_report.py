@@ -82,7 +82,7 @@ def test_bindings_of_one_name_are_shown_as_one(store) -> None:
     rows = list(report.listed(store))
 
     assert (destination["state"], destination["pending"]) == ("ready", 2)
-    assert destination["reason"].startswith("other settings: 1 events")
+    assert destination["reason"].startswith("other settings: 1 event")
     assert [row["reason"] for row in rows] == ["other settings", None]
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from truewatch_lineage.cli import output
+from truewatch_lineage.cli.guard import EXIT_INTERRUPTED, interrupted_note
 from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
+from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
     from truewatch_lineage.courier import Courier
@@ -19,7 +21,7 @@ Example:
   truewatch-lineage spool drain --timeout 120
 
 \b
-Exits 0 if nothing is left, 75 if something is, 1 if there are new dead letters.
+Exits 0 if nothing is left, 75 if something is, 1 if there are new dead letters, 130 after Ctrl-C.
 """
 CONNECTIONS: Final = 64
 EXIT_NO: Final = 1
@@ -45,15 +47,19 @@ def command(timeout: float) -> None:
     before = report.status(store)
     dead_before = set(report.dead_ids(store))
     courier = Courier(store, settings.destinations, connections=CONNECTIONS)
+    interrupted = False
     try:
         _drain(courier, timeout)
+    except KeyboardInterrupt:
+        interrupted = True
     finally:
         courier.finish(0.0)
         courier.stop()
     after = report.status(store)
     dead = [event_id for event_id in report.dead_ids(store) if event_id not in dead_before]
     delivered = after["delivered"] - before["delivered"]
-    click.echo(f"{delivered} delivered, {after['pending']} waiting, {len(dead)} new dead letters")
+    told = f"{delivered:,} delivered, {after['pending']:,} waiting, {counted(len(dead), 'new dead letter')}"
+    click.echo(told)
     for name, one in after["destinations"].items():
         if one["pending"]:
             output.note(f"{name}: {report.in_words(one['state'], one['reason'], one['until'])}")
@@ -61,6 +67,9 @@ def command(timeout: float) -> None:
     if any(after["destinations"][name]["pending"] for name in others):
         output.note(f"What waits for {', '.join(others)} has other settings than this command was given.")
     store.close()
+    if interrupted:
+        output.note(interrupted_note(after["pending"]))
+        click.get_current_context().exit(EXIT_INTERRUPTED)
     click.get_current_context().exit(EXIT_NO if dead else EXIT_WAITS if after["pending"] else 0)
 
 

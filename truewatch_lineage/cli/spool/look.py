@@ -15,6 +15,7 @@ import click
 from truewatch_lineage.cli import output
 from truewatch_lineage.cli.settings import SettingsCommand
 from truewatch_lineage.errors import ConfigError
+from truewatch_lineage.words import counted
 
 OF_DESTINATION = click.option("--destination", metavar="NAME", help="Only of the destination of this name.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -78,10 +79,11 @@ def status(as_json: bool) -> None:
 @AS_JSON
 def list_(dead: bool, destination: str | None, limit: int | None, as_json: bool) -> None:
     """List what waits, in the order of emit; with --json an object a line."""
-    from truewatch_lineage.cli.opening import existing_store  # noqa: PLC0415 - as above
+    from truewatch_lineage.cli.opening import existing_store, known_destination  # noqa: PLC0415 - as above
     from truewatch_lineage.spool import report  # noqa: PLC0415
 
     with existing_store() as store:
+        known_destination(store, destination)
         _print(report.listed(store, dead=dead, destination=destination, limit=limit), _LISTED, as_json=as_json)
 
 
@@ -91,11 +93,12 @@ def list_(dead: bool, destination: str | None, limit: int | None, as_json: bool)
 @AS_JSON
 def show(ids: tuple[int, ...], destination: str | None, as_json: bool) -> None:
     """Show events as they are stored and will be sent, and what happened to them."""
-    from truewatch_lineage.cli.opening import existing_store  # noqa: PLC0415 - as above
+    from truewatch_lineage.cli.opening import existing_store, known_destination  # noqa: PLC0415 - as above
     from truewatch_lineage.spool import report  # noqa: PLC0415
 
     unknown = 0
     with existing_store() as store:
+        known_destination(store, destination)
         for event_id in ids:
             found = report.shown(store, event_id)
             if found is None or destination not in (None, found[0]["destination"]):
@@ -150,15 +153,17 @@ def trace(what: str, as_json: bool) -> None:
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), help="A new file, in the place of stdout.")
 def export(dead: bool, destination: str | None, file: Path | None) -> None:
     """Write events as NDJSON, as they are stored; those for two destinations are written once for each."""
-    from truewatch_lineage.cli.opening import existing_store  # noqa: PLC0415 - as above
+    from truewatch_lineage.cli.opening import existing_store, known_destination  # noqa: PLC0415 - as above
     from truewatch_lineage.spool import report  # noqa: PLC0415
 
     count = 0
-    with existing_store() as store, _opened(file) as stream:
-        for body in report.exported(store, dead=dead, destination=destination):
-            stream.write(body + b"\n")
-            count += 1
-    output.note(f"{count} events written.")
+    with existing_store() as store:
+        known_destination(store, destination)
+        with _opened(file) as stream:
+            for body in report.exported(store, dead=dead, destination=destination):
+                stream.write(body + b"\n")
+                count += 1
+    output.note(f"{counted(count, 'event')} written.")
 
 
 def _print(rows: Iterable[dict[str, Any]], columns: Iterable[str], *, as_json: bool) -> None:

@@ -10,6 +10,7 @@ import click
 from truewatch_lineage.cli import output
 from truewatch_lineage.cli.settings import SettingsCommand
 from truewatch_lineage.cli.spool.look import OF_DESTINATION, WITHOUT
+from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
     from truewatch_lineage.spool import Store
@@ -30,15 +31,12 @@ def resume(name: str | None) -> None:
 
     Whatever delivers does it next: a courier, the next process that emits, or spool drain.
     """
-    from truewatch_lineage.cli.opening import existing_store  # noqa: PLC0415 - the help needs none of it
+    from truewatch_lineage.cli.opening import existing_store, known_destination  # noqa: PLC0415 - the help needs none
     from truewatch_lineage.spool import admin  # noqa: PLC0415
 
     with existing_store() as store:
-        known = admin.names(store)
+        known_destination(store, name)
         resumed = admin.resume(store, name)
-    if name is not None and name not in known:
-        output.note(f"There is no destination {name} in the spool. There are: {', '.join(known) or 'none'}.")
-        click.get_current_context().exit(1)
     for one in resumed:
         click.echo(f"{one}: will be tried at once")
     if not resumed:
@@ -63,13 +61,15 @@ def replay(ids: tuple[int, ...], destination: str | None, every: bool, dead: boo
 
     problems = 0
     with existing_store() as store:
-        for one in admin.replay(store, _chosen(store, ids, destination, every=every, dead=dead), destination):
+        chosen = _chosen(store, ids, destination, every=every, dead=dead)
+        for one in admin.replay(store, chosen, destination):
             if one.problem is not None:
                 problems += 1
                 output.note(f"{one.id}: not replayed: {one.problem}")
             else:
-                late = f", though {one.overtaken} later events of its run have gone already" if one.overtaken else ""
-                click.echo(f"{one.id}: waits again{late}")
+                click.echo(f"{one.id}: waits again{_overtaken(one.overtaken)}")
+    if not chosen:
+        click.echo("0 replayed")
     if problems:
         click.get_current_context().exit(1)
 
@@ -92,7 +92,7 @@ def drop(ids: tuple[int, ...], destination: str | None, every: bool, dead: bool)
     with existing_store() as store:
         chosen = _chosen(store, ids, destination, every=every, dead=dead)
         gone = set(admin.drop(store, chosen, destination))
-    click.echo(f"{len(gone)} dropped")
+    click.echo(f"{len(gone):,} dropped")
     unknown = [event_id for event_id in chosen if event_id not in gone]
     for event_id in unknown:
         output.note(f"{event_id}: there is no such event" + (f" of destination {destination}" if destination else ""))
@@ -100,16 +100,25 @@ def drop(ids: tuple[int, ...], destination: str | None, every: bool, dead: bool)
         click.get_current_context().exit(1)
 
 
+def _overtaken(later: int) -> str:
+    if not later:
+        return ""
+    return f", though {counted(later, 'later event')} of its run {'has' if later == 1 else 'have'} gone already"
+
+
 def _chosen(store: Store, ids: Sequence[int], destination: str | None, *, every: bool, dead: bool) -> list[int]:
     """Return the ids that are meant.
 
     Raises:
         click.UsageError: It is not clear which.
+        TruewatchLineageError: There is no such destination.
     """
-    from truewatch_lineage.spool.report import dead_ids  # noqa: PLC0415 - as above
+    from truewatch_lineage.cli.opening import known_destination  # noqa: PLC0415 - as above
+    from truewatch_lineage.spool.report import dead_ids  # noqa: PLC0415
 
     if every != dead:
         raise click.UsageError("--all and --dead go together: all dead letters. What waits is named by its ID.")
     if every == bool(ids):
         raise click.UsageError("Name events by ID, or all dead letters by --all --dead.")
+    known_destination(store, destination)
     return dead_ids(store, destination) if every else list(dict.fromkeys(ids))

@@ -10,7 +10,7 @@ import click
 
 from truewatch_lineage.cli import output
 from truewatch_lineage.cli.settings import SettingsCommand, load_settings
-from truewatch_lineage.errors import ConfigError
+from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
     from truewatch_lineage.config import DestinationSettings, Settings
@@ -43,20 +43,20 @@ def command(name: str) -> None:
         done = admin.rebind(store, old, new, convert)
         moved, left = moved + done.moved, left + done.left
     store.close()
-    click.echo(f"{moved} events moved to {new.url}")
+    click.echo(f"{counted(moved, 'event')} moved to {new.url}")
     if left:
-        output.note(f"{left} events stay: {destination.profile.label} takes no such kind. `spool drop` removes them.")
+        stays = "stays" if left == 1 else "stay"
+        why = f"{destination.profile.label} takes no such kind. `spool drop` removes what is not wanted."
+        output.note(f"{counted(left, 'event')} {stays}: {why}")
         click.get_current_context().exit(1)
 
 
 def _named(settings: Settings, name: str) -> DestinationSettings:
+    from truewatch_lineage.cli.opening import unknown_destination  # noqa: PLC0415 - as above
+
     known = {destination.name: destination for destination in settings.destinations}
     if name not in known:
-        raise ConfigError(
-            f"The settings have no destination named {name}.",
-            key="destinations",
-            fix=f"They have: {', '.join(known) or 'none'}.",
-        )
+        raise unknown_destination("The settings have", name, known)
     return known[name]
 
 
