@@ -208,3 +208,83 @@ def test_an_answer_that_is_a_page_is_told(env) -> None:
 
     assert ran.code == 1
     assert "this is no lineage endpoint" in _steps(ran)["START"]["detail"]
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """A working folder and a home of the test's own, both without openlineage.yml."""
+    for name in ("here", "home"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("OPENLINEAGE_CONFIG", raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("place", ["here/openlineage.yml", "home/.openlineage/openlineage.yml", "own.yml"])
+def test_a_file_that_the_clients_prefer_to_variables_is_a_warning(env, elsewhere, place) -> None:
+    """Named, since programs read it and this command does not; without one there is none."""
+    assert run("check", "--no-send", env=env).code == 0
+    assert "openlineage.yml" not in run("check", "--no-send", env=env).out
+    (elsewhere / place).parent.mkdir(exist_ok=True)
+    (elsewhere / place).touch()
+
+    ran = run("check", "--no-send", "--json", env=env | {"OPENLINEAGE_CONFIG": elsewhere / "own.yml"})
+
+    (warning,) = [step for step in ran.json["steps"] if step["status"] == "WARN"]
+    assert f"{elsewhere / place} is there" in warning["detail"]
+    assert ran.code == 0
+
+
+def test_an_unknown_variable_is_told_with_the_nearest_one_as_the_fix(env) -> None:
+    """And not with another advice beside it."""
+    ran = run("check", "--no-send", "--json", env=env | {"tiemout": "3"})
+
+    (warning,) = [step for step in ran.json["steps"] if step["status"] == "WARN"]
+    assert warning["detail"] == "TRUEWATCH_LINEAGE_TIEMOUT is no setting and has no effect."
+    assert warning["fix"] == "Did you mean TRUEWATCH_LINEAGE_TIMEOUT?"
+
+
+def test_a_token_that_others_may_read_is_told_once(env, tmp_path) -> None:
+    """What is wrong, and one advice."""
+    file = tmp_path / "token"
+    file.write_text(TOKEN, encoding="utf-8")
+    file.chmod(0o644)
+    del env["token"]
+
+    ran = run("check", "--no-send", env=env | {"token_file": file})
+
+    assert ran.code == 0
+    assert "others may read it." in ran.out
+    assert (ran.out + ran.err).count("chmod 600") == 1
+
+
+def test_what_is_not_done_after_a_failure_is_said(env) -> None:
+    """The START is skipped, and by what; with --no-send there is none to be skipped."""
+    nowhere = env | {"url": "http://127.0.0.1:9"}
+
+    assert _steps(run("check", "--json", env=nowhere))["START"]["detail"] == "skipped: tcp has failed"
+    assert "START" not in _steps(run("check", "--no-send", "--json", env=nowhere))
+
+
+def test_plain_http_to_a_port_for_tls_is_told(env, tmp_path) -> None:
+    """However such a server answers, https is among the fixes."""
+    with RawServer(tls=Authority(tmp_path).server("127.0.0.1")) as server:
+        url = server.url.replace("https://", "http://")
+        ran = run("check", "--json", env=env | {"url": url})
+    with RawServer(default=answer(400, {}, "Client sent an HTTP request to an HTTPS server.")) as server:
+        by_status = run("check", "--json", env=env | {"url": server.url})
+
+    for one in (ran, by_status):
+        assert one.code == 1
+        assert "the url must start with https://" in _steps(one)["START"]["fix"]
+
+
+def test_a_wrong_endpoint_is_blamed_itself(env) -> None:
+    """And not the url; what to do is told once, as the fix."""
+    with RawServer(default=answer(404)) as server:
+        params = env | {"url": server.url, "destination": "dataway", "endpoint": "/v1/write/linage"}
+        step = _steps(run("check", "--json", env=params))["START"]
+
+    assert step["fix"] == "Check the endpoint: TrueWatch DataWay has /v1/write/openlineage, not /v1/write/linage."
+    assert step["fix"] not in step["detail"]

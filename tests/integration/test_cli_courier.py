@@ -40,6 +40,12 @@ def _get(port, path, host=None):
         return answer.status, answer.read().decode()
 
 
+def _server(port):
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().headers["Server"].strip()
+
+
 def test_it_delivers_what_others_leave(receiver, env, tmp_path) -> None:
     """An event is gone moments after another process has committed it."""
     with _courier(env) as child:
@@ -94,6 +100,7 @@ def test_it_serves_metrics_and_health(env, tmp_path) -> None:
         assert "truewatch_lineage_delivered_total 1" in text
         assert 'truewatch_lineage_destination_state{destination="default",state="ready"} 1' in text
         assert _get(port, "/healthz") == (200, "ok\n")
+        assert _server(port) == "truewatch-lineage"
         assert _get(port, "/other")[0] == 404
         assert _get(port, "/metrics", host="evil.example")[0] == 421
         assert _get(port, "/metrics", host=f"localhost:{port}")[0] == 200

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 from support.cli import run
 from support.raw_server import RawServer
 
@@ -123,6 +124,37 @@ def test_named_destinations_are_one_variable(tmp_path) -> None:
         "dk": {"destination": "datakit"},
     }
     assert "# Put the token alone into /etc/truewatch/token" in out
+
+
+@pytest.mark.parametrize("stock", [[], ["--stock"]])
+def test_the_name_of_a_variable_is_kept_though_it_is_not_set_here(stock) -> None:
+    """It will be set where it is used; what may be a token itself is not repeated."""
+    env = {"url": "https://x.example", "destination": "portal"}
+
+    assert "PORTAL_TOKEN" in run("env", "python", *stock, env=env | {"token_env": "PORTAL_TOKEN"}).out
+    assert "tkn_hidden" not in run("env", "python", *stock, env=env | {"token_env": "tkn_hidden01"}).out
+
+
+@pytest.mark.parametrize("stock", [[], ["--stock"]])
+def test_a_file_for_dbt_says_what_no_file_can_hold(stock) -> None:
+    """The namespace is a variable, and the command is dbt-ol's; both as comments of valid YAML."""
+    out = run("env", "dbt", "--file", *stock, env={"url": "https://x.example"}).out
+
+    assert "# besides: export OPENLINEAGE_NAMESPACE=production-dbt\n" in out
+    assert out.endswith("# then: dbt-ol run\n")
+    assert list(yaml.safe_load(out)) == ["transport"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "placeholder"), [("dataway", "<WORKSPACE_TOKEN>"), ("portal", "<EXTERNAL_ACCESS_TOKEN>")]
+)
+@pytest.mark.parametrize("options", [["python"], ["airflow"], ["dbt"], ["python", "--file"], ["airflow", "--file"]])
+def test_a_place_to_fill_in_is_named_as_the_destination_does(kind, placeholder, options) -> None:
+    """With a comment that says so."""
+    out = run("env", *options, "--stock", env={"url": "https://x.example", "destination": kind}).out
+
+    assert f"# Put the token in the place of {placeholder}" in out
+    assert re.findall(r"<[A-Z_]+>", out.partition("keep the")[2]) == [placeholder]
 
 
 def test_a_proxys_password_is_not_printed() -> None:
