@@ -164,7 +164,8 @@ def _check_guarded(host: str, tokens: tuple[str, ...], *, no_token: bool) -> Non
 
 
 def _announce(url: str, options: server.Options) -> None:
-    asked = ("asks for no token", "asks for its token", "asks for one of its tokens")[min(len(options.tokens), 2)]
+    accepted = len(options.tokens)
+    asked = f"asks for one of {accepted} tokens" if accepted > 1 else f"asks for {'its' if accepted else 'no'} token"
     kept = f"events are kept in {options.data}" if options.data else "events are gone when it stops"
     passed = "nothing is forwarded" if options.tee is None else "what it accepts is also delivered, by your settings"
     click.echo(f"A test receiver on {url}: {passed}; it {asked}; {kept}.", err=True)
