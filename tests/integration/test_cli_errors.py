@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
-import time
-from pathlib import Path
 
 import click
 import pytest
-from support.cli import ndjson, run, run_child, started
+from support.cli import ndjson, run, run_child
 from support.events import tree
 from support.receiver import Receiver
 
 from truewatch_lineage.cli import main
 
 CANARY = "canary-token-4e1b7c"
-NOBODY = 65534
-FULL = Path("/dev/full")
 COMMANDS = ("check", "send", "validate", "courier", "env", "demo", "receive", "spool")
 SOURCES = ("token", "token_file", "token_env", "token_command", "auth", "misplaced_file", "misplaced_env")
 SPOOL_COMMANDS = ("status", "list", "show", "trace", "drain", "resume", "rebind", "replay", "drop", "export")
@@ -225,108 +218,6 @@ def test_no_command_shows_a_token_even_at_debug(tmp_path, receiver, source) -> N
         assert CANARY not in shown, command
     for path in (tmp_path / "spool").glob("*"):
         assert CANARY.encode() not in path.read_bytes(), path
-
-
-def test_an_interrupt_ends_quietly_with_130(tmp_path, event) -> None:
-    """Ctrl-C while it waits: no traceback, and the event is kept."""
-    env = {"url": "http://127.0.0.1:9", "token": CANARY, "spool_dir": tmp_path / "spool"}
-    with started("send", "--timeout", 50, event, env=env, stderr=subprocess.PIPE) as child:
-        while not (tmp_path / "spool" / "spool.db").exists() or run("spool", "list", env=env).out == "":
-            time.sleep(0.05)
-        child.send_signal(signal.SIGINT)
-
-        assert child.wait(20) == 130
-        told = child.stderr.read()
-    assert "Interrupted: 1 event kept in the spool." in told
-    assert "Traceback" not in told
-    assert run("spool", "status", "--json", env=env).json["pending"] == 1
-
-
-def test_an_interrupted_drain_says_what_is_kept(tmp_path, event) -> None:
-    """The same, with the same code."""
-    env = {"url": "http://127.0.0.1:9", "token": CANARY, "spool_dir": tmp_path / "spool"}
-    run("send", "--no-wait", event, env=env)
-    with started("spool", "drain", "--timeout", 50, env=env, stderr=subprocess.PIPE) as child:
-        while not run("spool", "list", "--json", env=env).lines[0]["attempts"]:
-            time.sleep(0.05)
-        child.send_signal(signal.SIGINT)
-
-        assert child.wait(20) == 130
-        assert "Interrupted: 1 event kept in the spool." in child.stderr.read()
-
-
-@pytest.mark.parametrize(
-    "command", [("--help",), ("validate", "--help"), ("spool", "list", "--json"), ("spool", "export")]
-)
-def test_whoever_stops_reading_is_no_fault(tmp_path, command) -> None:
-    """As ``head`` does: no word, and the code that shells give for it."""
-    env = {"destination": "datakit", "spool_dir": tmp_path / "spool"}
-    run("send", "--no-wait", ndjson(tmp_path / "many.ndjson", *[tree()] * 3), env=env)
-    reading, writing = os.pipe()
-    os.close(reading)
-    with started(*command, env=env, stdout=writing, stderr=subprocess.PIPE) as child:
-        os.close(writing)
-
-        assert (child.wait(20), child.stderr.read()) == (141, "")
-
-
-@pytest.mark.skipif(not FULL.exists(), reason="a device of Linux")
-@pytest.mark.parametrize("command", [("send",), ("validate",)])
-def test_a_full_disk_for_the_output_is_one_message(tmp_path, receiver, command) -> None:
-    """Exit code 1, no traceback."""
-    env = {"url": receiver.url, "token": CANARY, "spool_dir": tmp_path / "spool"}
-    file = ndjson(tmp_path / "odd.ndjson", tree(schemaURL=...))
-    with (
-        FULL.open("wb") as full,
-        started(*command, file, env=env, stdout=full, stderr=subprocess.PIPE) as child,
-    ):
-        assert child.wait(20) == 1
-        assert child.stderr.read() == "Error: The output can't be written: No space left on device.\n"
-
-
-@pytest.fixture
-def forbidden():
-    """A spool's folder that this user may not look into: another user's, or where we are no root, a locked one."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as parent:  # pytest's own folders are closed to others
-        folder = Path(parent) / "spool"
-        folder.mkdir(0o700)
-        if os.geteuid():
-            folder.chmod(0)
-            yield folder
-            folder.chmod(0o700)
-            return
-        Path(parent).chmod(0o755)
-        os.setresuid(NOBODY, NOBODY, 0)
-        try:
-            yield folder
-        finally:
-            os.setresuid(0, 0, 0)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        *(("status",), ("list",), ("show", 1), ("trace", "x"), ("export",), ("resume",), ("drain",)),
-        *(("replay", 1), ("drop", 1), ("rebind", "default")),
-    ],
-)
-def test_another_users_spool_is_told_with_its_owner(forbidden, command) -> None:
-    """By every command that looks into it: it is a matter of settings, exit code 2."""
-    ran = run("spool", *command, env={"destination": "datakit", "spool_dir": forbidden})
-
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("Error: The spool's folder ")
-    assert ("belongs to root, and you are " in ran.err) == (forbidden.stat().st_uid == 0)
-    assert "Traceback" not in ran.err
-
-
-def test_check_tells_a_folder_that_it_may_not_see(forbidden) -> None:
-    """As a failed step, also where the folder is inside of the forbidden one."""
-    for folder in (forbidden, forbidden / "deeper"):
-        ran = run("check", "--no-send", "--json", env={"destination": "datakit", "spool_dir": folder})
-
-        (step,) = [one for one in ran.json["steps"] if one["name"] == "spool"]
-        assert (ran.code, step["status"]) == (1, "FAIL")
 
 
 @pytest.mark.parametrize(
