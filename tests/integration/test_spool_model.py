@@ -16,7 +16,8 @@ from support.figures import show
 from support.spool_audit import audit
 
 from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store, admin
-from truewatch_lineage.spool.store import CLOCK_TOLERANCE, DEAD_SHARE
+from truewatch_lineage.spool.share import DEAD_PART
+from truewatch_lineage.spool.store import CLOCK_TOLERANCE
 
 BINDINGS = (
     Binding("a", "dataway", "http://a"),
@@ -86,7 +87,7 @@ class Model:
         fits = self.used(entry.binding) + size <= SHARE
         if entry.dead is None:
             return Event(entry.binding, entry.lane, size, entry.body, dead=False) if fits else None
-        kept = fits and self.used(entry.binding, dead=True) + size <= SHARE // DEAD_SHARE
+        kept = fits and self.used(entry.binding, dead=True) + size <= SHARE // DEAD_PART
         return Event(entry.binding, entry.lane, size, entry.body if kept else None, dead=True)
 
     def heads(self, binding: Binding) -> list[int]:
@@ -111,7 +112,7 @@ class Model:
             event.due, event.attempts = one.due, event.attempts + 1
             event.failed_at = event.failed_at or one.attempt
         elif not event.dead:
-            room = self.used(event.binding, dead=True) + event.size <= SHARE // DEAD_SHARE
+            room = self.used(event.binding, dead=True) + event.size <= SHARE // DEAD_PART
             event.dead, event.attempts = True, event.attempts + 1
             event.body = event.body if room else None
 

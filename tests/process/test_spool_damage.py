@@ -7,18 +7,20 @@ import json
 import logging
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
 import textwrap
 import time
+from itertools import pairwise
 
 import pytest
 from support.figures import show
 from support.scripts import run_script
 from support.spool_audit import audit
 
-from truewatch_lineage.errors import SpoolBusyError, SpoolTooNewError
+from truewatch_lineage.errors import SpoolBusyError, SpoolCorruptError, SpoolTooNewError
 from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store, rescue, schema
 
 BINDING = Binding("default", "dataway", "http://localhost/v1")
@@ -100,6 +102,67 @@ def test_the_page_of_destinations(store):
         root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'destination'").fetchone()[0]
     scribble(store.database.path, (root - 1) * PAGE, PAGE)
     assert sorted(touch_all(store)) == accepted
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_damaged_schema(store, seed):
+    """Noise in the page that names the tables raises nothing but errors of the spool; what follows is stored."""
+    fill(store, 50)
+    for at in random.Random(seed).sample(range(100, PAGE), 1 + seed * 4):
+        scribble(store.database.path, at, 1, seed)
+    numbers = [store.put([entry(number)])[0] for number in range(3)]
+    left = touch_all(store)
+    assert set(numbers) <= set(left)
+    assert not audit(store).faults
+
+
+def test_a_damaged_entry_of_the_schema_costs_no_event(store):
+    """Where one entry of the schema can't be read, the tables of the others are saved all the same."""
+    accepted = fill(store, 50)
+    data = store.database.path.read_bytes()
+    scribble(store.database.path, data.index(b"CREATE INDEX event_dead"), 12)
+    assert sorted(touch_all(store)) == accepted
+    assert not audit(store).faults
+
+
+def test_a_damaged_file_is_not_saved_twice_a_minute(tmp_path):
+    """What a copy can't mend, such as a disk that returns noise, costs one copy a minute and not one an event."""
+    now = [1_800_000_000.0]
+    store = Store(tmp_path / "spool", durability="process", clock=lambda: now[0])
+    store.put([entry(1)])
+    inodes = [store.database.path.stat().st_ino]
+    for later in (0, 59, 1):
+        now[0] += later
+        for _ in range(3):
+            with pytest.raises(SpoolCorruptError), store.database.read():
+                raise SpoolCorruptError("noise", path="")
+        inodes.append(store.database.path.stat().st_ino)
+    assert [one == two for one, two in pairwise(inodes)] == [False, True, False]
+    store.close()
+
+
+@pytest.mark.parametrize("what", ["folder", "database", "all files"])
+def test_a_spool_that_is_removed_while_in_use(store, caplog, what):
+    """A cleaner of temporary files costs what waited: a new spool is begun, and told once."""
+    caplog.set_level(logging.WARNING)
+    other = Store(store.folder, durability="process")
+    for each in (store, other):
+        each.put([entry(1)])
+    if what == "folder":
+        shutil.rmtree(store.folder)
+    else:
+        for path in store.folder.glob("*" if what == "all files" else "spool.db*"):
+            path.unlink()
+    for number in range(3):
+        for each in (store, other):
+            assert each.put([entry(number)])[0]
+            each.standing(BINDING)
+    assert store.pending(BINDING) == 6
+    assert store.folder.stat().st_mode & 0o777 == 0o700
+    assert not audit(store).faults
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "was removed" in caplog.text
+    other.close()
 
 
 @pytest.mark.parametrize("scar", ["header", "nothing", "zero bytes", "no database", "truncated", "foreign", "log"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import sqlite3
 import sys
 import tempfile
 import textwrap
@@ -14,9 +16,9 @@ from support.mounts import can_mount, make_read_only, small_disk
 from support.scripts import run_script
 from support.spool_audit import audit
 
-from truewatch_lineage.errors import SpoolError, SpoolFullError, SpoolUnusableError
+from truewatch_lineage.errors import SpoolCorruptError, SpoolFullError, SpoolUnusableError
 from truewatch_lineage.protocol import MIB
-from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store
+from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store, salvage
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX disks, limits and users")
 BINDING = Binding("default", "dataway", "http://localhost/v1")
@@ -236,28 +238,58 @@ def test_symlinks_are_refused(tmp_path, name, exists):
 
 
 @pytest.mark.parametrize("disk", DISKS)
-def test_a_rescue_on_a_full_disk(tmp_path, disk):
-    """A damaged spool that there is no room to save stays as it is, and is saved once there is room."""
+def test_a_rescue_without_enough_room(tmp_path, disk, caplog):
+    """A damaged spool that there is no room to save stays as it is, takes none of the room, and is saved later."""
+    now = [1_800_000_000.0]
     with small_disk(tmp_path / "disk", 40) as point:
-        store = Store(point / "spool", durability="process", max_bytes=1024 * MIB)
-        accepted = [store.put([entry(number, 20_000)])[0] for number in range(400)]
+        store = Store(point / "spool", durability="process", max_bytes=1024 * MIB, clock=lambda: now[0])
+        accepted = [store.put([entry(number, 20_000)])[0] for number in range(500)]
         store.database.checkpoint()
         store.close()
-        path = store.database.path
-        data = path.read_bytes()
-        leaves = [at for at in range(4096, len(data), 4096) if data[at] == 13]
-        with path.open("r+b") as file:
-            file.seek(leaves[3])
-            file.write(os.urandom(4096))
-        fill_up(point / "others")
+        spoil_index(store.database.path)
+        (point / "others").write_bytes(bytes(10 * MIB))
+        before, files = shutil.disk_usage(point).free, set(store.folder.iterdir())
         for _ in range(2):
-            with pytest.raises(SpoolError):
-                drain(store)
-        assert not list(store.folder.glob("*.corrupt-*"))
+            with pytest.raises(SpoolCorruptError):
+                store.put([entry(0, 100)])
+        assert [record.levelname for record in caplog.records] == ["ERROR"]
+        assert "MiB free. Make room" in caplog.text
+        store.close()
+        assert set(store.folder.iterdir()) == files
+        assert shutil.disk_usage(point).free == before
         (point / "others").unlink()
-        drain(store)
+        now[0] += 60
+        assert store.put([entry(0, 100)])[0] > accepted[-1]
         found = audit(store)
         assert not found.faults
-        assert found.known == set(accepted)
-        assert len(found.delivered) > 380
+        assert set(accepted) < found.pending
         store.close()
+
+
+@pytest.mark.parametrize("disk", DISKS)
+def test_a_rescue_that_fails_leaves_nothing(tmp_path, disk, monkeypatch, caplog):
+    """A copy that runs out of room, whatever was reckoned before, is removed with its logs."""
+    monkeypatch.setattr(salvage, "_size", lambda *_: 0)
+    with small_disk(tmp_path / "disk", 24) as point:
+        store = Store(point / "spool", durability="process", max_bytes=1024 * MIB)
+        for number in range(650):
+            store.put([entry(number, 20_000)])
+        store.database.checkpoint()
+        store.close()
+        spoil_index(store.database.path)
+        files, before = set(store.folder.iterdir()), shutil.disk_usage(point).free
+        with pytest.raises(SpoolCorruptError):
+            store.put([entry(0, 100)])
+        assert "can't be saved now" in caplog.text
+        store.close()
+        assert set(store.folder.iterdir()) == files
+        assert shutil.disk_usage(point).free == before
+
+
+def spoil_index(path):
+    """Overwrite the root of an index that each event is put into."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'event_lane'").fetchone()[0]
+    with path.open("r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(os.urandom(4096))

@@ -204,7 +204,7 @@ def _destination_of(connection: sqlite3.Connection, event_id: int, name: str | N
     row = connection.execute(
         "SELECT destination_id FROM event JOIN destination ON destination.id = destination_id "
         "WHERE event.id = ? AND (? IS NULL OR name = ?)",
-        (event_id, name, name),
+        (rows.known_id(event_id), name, name),
     ).fetchone()
     return int(row[0]) if row else 0
 

@@ -7,10 +7,12 @@ Every write holds the lock ``write.lock`` as well as SQLite's own, and so does e
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -18,13 +20,15 @@ from truewatch_lineage.errors import (
     SpoolBusyError,
     SpoolCorruptError,
     SpoolError,
-    SpoolFullError,
     SpoolUnusableError,
 )
 from truewatch_lineage.protocol import MIB
 from truewatch_lineage.spool import folder as folders
-from truewatch_lineage.spool import lifetimes, rescue, schema
+from truewatch_lineage.spool import lifetimes, rescue, schema, soundness
+from truewatch_lineage.spool.interval import Interval
 from truewatch_lineage.spool.locks import FileLock
+
+log = logging.getLogger(__name__)
 
 BUSY_SECONDS: Final = 5.0
 FORK_SECONDS: Final = 0.5
@@ -38,7 +42,11 @@ Half of the ballast: on a full disk a checkpoint may have to lengthen the databa
 
 SHRINK_STEPS: Final = 16
 RESERVED_PAGES: Final = 64
-LARGEST_PAGE: Final = 65_536
+RESCUE_SECONDS: Final = 60.0
+"""How often a damaged spool is tried to be saved: it costs a copy each time."""
+
+_MISREAD: Final = (UnicodeDecodeError, TypeError, ValueError, ArithmeticError, LookupError)
+"""What our own code raises where a row holds what we never wrote."""
 
 _inherited: set[tuple[int, int]] = set()  # files that were open when a program forked behind Python's back
 
@@ -50,13 +58,22 @@ class Database:
         folder: A folder that `folders.prepare` has passed.
         full: Whether a durable commit survives a power cut, or only a kill.
         busy: Seconds to wait for other processes.
+        clock: In seconds, for what is not to be done again at once.
     """
 
-    def __init__(self, folder: Path, *, full: bool = True, busy: float = BUSY_SECONDS) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        full: bool = True,
+        busy: float = BUSY_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.path = folder / folders.FILE_NAME
         self.generation = 0  # grows whenever ids read before may be void
         self._full = full
         self._busy = busy
+        self._rescues = Interval(RESCUE_SECONDS, clock)
         self._mutex = threading.RLock()
         self._gate = FileLock(folder / "write.lock")
         self._connection: sqlite3.Connection | None = None
@@ -78,7 +95,8 @@ class Database:
         Raises:
             SpoolFullError: If the disk is full or a file-size limit is reached; nothing was written.
             SpoolBusyError: If others kept the spool locked for too long.
-            SpoolCorruptError: If the file is damaged; it has been moved aside, and a second try finds a new one.
+            SpoolCorruptError: If the file is damaged; it has been moved aside, and a second try finds a new one, unless
+                the log tells that it could not be done yet.
             SpoolUnusableError: If the folder can't be written to.
         """
         with self._entered(wait), self._translated(), self._gated(wait):
@@ -97,7 +115,7 @@ class Database:
                 raise
             if self.wal_bytes() > WAL_LIMIT:
                 with contextlib.suppress(sqlite3.Error):  # the commit stands, whatever becomes of this
-                    self._checkpoint(connection, "PASSIVE")
+                    schema.checkpoint(connection, "PASSIVE", busy=self._busy)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -136,7 +154,7 @@ class Database:
             SpoolError: As `write`.
         """
         with self._entered(), self._translated(), self._gated():
-            self._checkpoint(self._open(), "TRUNCATE")
+            schema.checkpoint(self._open(), "TRUNCATE", busy=self._busy)
 
     def shrink(self) -> None:
         """Give back to the disk what an outage has left free in the file, at most 64 MiB at a time.
@@ -149,7 +167,7 @@ class Database:
             for _ in range(SHRINK_STEPS):
                 if not schema.shrink(connection):
                     break
-                self._checkpoint(connection, "TRUNCATE")
+                schema.checkpoint(connection, "TRUNCATE", busy=self._busy)
 
     def close(self) -> None:
         """Close the connection; the next call opens it again."""
@@ -201,9 +219,15 @@ class Database:
         if not mutex.acquire(timeout=wait):
             raise SpoolBusyError(f"Other threads kept the spool for {wait:.1f} s.", path=str(self.path))
         try:
+            self._have_folder()
             yield
         finally:
             mutex.release()
+
+    def _have_folder(self) -> None:
+        """Make the folder anew where somebody removed it, as programs do that tidy up temporary files."""
+        if not os.path.isdir(self.path.parent):  # noqa: PTH112 - called for each commit
+            folders.prepare(self.path.parent)
 
     def _close(self, timeout: float) -> None:
         """Close the connection, under the gate where it can be had in time, so that the file can't move meanwhile.
@@ -241,8 +265,9 @@ class Database:
             lifetimes.leak(self._connection)
             self._connection = None
         rescue.complete(self.path)
-        folders.create_file(self.path)
-        self._give_page()
+        if folders.create_file(self.path) and self._inode != (0, 0):
+            log.warning("The lineage spool %s was removed, with what waited in it; a new one was begun.", self.path)
+        rescue.give_page(self.path)
         found = self.path.stat()
         self._inode = (found.st_dev, found.st_ino)
         self._check_inherited()
@@ -252,11 +277,6 @@ class Database:
         self._durable = None
         self.generation += 1
         return self._connection
-
-    def _give_page(self) -> None:
-        """Give a database that was cut to nothing one page, since SQLite deletes an empty one's log, events and all."""
-        if not self.path.stat().st_size and self.wal_bytes():
-            os.truncate(self.path, LARGEST_PAGE)
 
     def _check_inherited(self) -> None:
         if self._inode in _inherited:
@@ -272,15 +292,6 @@ class Database:
             # What takes events away may still go where what brings them may not.
             schema.limit_pages(connection, RESERVED_PAGES if durable else 0)
             self._durable = durable
-
-    def _checkpoint(self, connection: sqlite3.Connection, mode: str) -> None:
-        # Syncs whatever the level; a reader in another process only shortens it, so its answer does not matter, and
-        # nobody waits for it, since all writers would wait with us.
-        connection.execute("PRAGMA busy_timeout=0").fetchone()
-        try:
-            connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
-        finally:
-            connection.execute(f"PRAGMA busy_timeout={int(self._busy * 1000)}").fetchone()
 
     @contextlib.contextmanager
     def _gated(self, wait: float | None = None) -> Iterator[None]:
@@ -301,30 +312,34 @@ class Database:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
-            raise self._meaning(error) from error
+        except (sqlite3.Error, OSError) as error:
+            found = rescue.explain(error, self.path)
+            if isinstance(found, SpoolCorruptError):
+                self._move_aside()
+            raise found from error
         except SpoolCorruptError:
             self._move_aside()
             raise
-        except SpoolError:
-            raise
-        except OSError as error:
-            if error.errno in rescue.DISK_FULL:
-                raise SpoolFullError(f"The disk is full ({error.strerror}).", path=str(self.path)) from error
-            raise SpoolUnusableError(
-                f"The spool can't be used: {error.strerror or error}.", path=str(self.path)
-            ) from error
-
-    def _meaning(self, error: sqlite3.Error) -> SpoolError:
-        found = rescue.explain(error, self.path)
-        if isinstance(found, SpoolCorruptError):
+        except _MISREAD as error:
+            if self._connection is not None and soundness.is_sound(self._connection):
+                raise  # then it is no fault of the file
             self._move_aside()
-        return found
+            raise SpoolCorruptError("The spool's file holds what was never written.", path=str(self.path)) from error
 
     def _move_aside(self) -> None:
         """Put a damaged file away, carry over what can be read, and let the next call open the new one."""
-        with contextlib.suppress(SpoolError, OSError, sqlite3.Error), self._gated():
-            connection, self._connection = self._connection, None
-            if connection is not None:
-                self._let_go(connection)
-            rescue.move_aside(self.path, self._inode, busy=self._busy)
+        try:
+            with self._gated():
+                if self._rescues.is_due():
+                    connection, self._connection = self._connection, None
+                    if connection is not None:
+                        self._let_go(connection)
+                    rescue.move_aside(self.path, self._inode, busy=self._busy)
+        except SpoolBusyError:  # somebody else may be about to
+            pass
+        except (SpoolError, OSError, sqlite3.Error, UnicodeDecodeError) as error:
+            log.error(  # noqa: TRY400 - its traceback tells users nothing
+                "The lineage spool is damaged and can't be saved now, so it stays as it is and is tried again in a "
+                "minute: %s",
+                error,
+            )

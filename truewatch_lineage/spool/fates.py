@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from truewatch_lineage.spool.rows import known_id
 from truewatch_lineage.spool.schema import DEAD
 from truewatch_lineage.spool.store import Store
 
@@ -35,12 +36,12 @@ def fates(store: Store, ids: Sequence[int]) -> dict[int, Fate]:
     """
     found: dict[int, Fate] = {}
     for start in range(0, len(ids), _PAGE):
-        page = ids[start : start + _PAGE]
+        page = [known_id(event_id) for event_id in ids[start : start + _PAGE]]
         marks = ", ".join("?" * len(page))
         with snapshot(store) as connection:
             receipts = connection.execute(f"SELECT id, note FROM receipt WHERE id IN ({marks})", page).fetchall()  # noqa: S608
             events = connection.execute(f"SELECT id, state, reason FROM event WHERE id IN ({marks})", page).fetchall()  # noqa: S608
-        found |= {event_id: Fate("unknown") for event_id in page}
+        found |= {event_id: Fate("unknown") for event_id in ids[start : start + _PAGE]}
         found |= {row[0]: Fate("delivered", row[1]) for row in receipts}
         found |= {row[0]: Fate("dead" if row[1] == DEAD else "pending", row[2]) for row in events}
     return found

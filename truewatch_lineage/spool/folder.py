@@ -63,8 +63,11 @@ def inspect(folder: Path) -> None:
     _check(folder, found)
 
 
-def create_file(path: Path) -> None:
+def create_file(path: Path) -> bool:
     """Make an empty file with mode 0600 if it is missing, durably, and refuse a symlink in its place.
+
+    Returns:
+        Whether it was missing.
 
     Raises:
         SpoolUnusableError: If something else than a file of ours is there, or the folder can't be written to.
@@ -76,10 +79,11 @@ def create_file(path: Path) -> None:
     except FileExistsError:
         if not stat.S_ISREG(path.lstat().st_mode):
             raise _unusable(path, "is not a plain file") from None
+        return False
     except PermissionError as error:
         raise _unusable(path, f"can't be made: {error.strerror}") from error
-    else:
-        sync_folder(path.parent)
+    sync_folder(path.parent)
+    return True
 
 
 def sync_folder(folder: Path) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from truewatch_lineage.spool.soundness import LAST_ID
 
 State = Literal["ready", "paused", "parked"]
+_Record = TypeVar("_Record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +124,28 @@ class Standing:
     passed_at: int = 0
     passed_with: str | None = None
     parked_with: str | None = None
+
+
+def from_row(cls: type[_Record], row: Iterable[Any]) -> _Record:
+    """Make a record of a row's values, in the order of its fields.
+
+    Raises:
+        TypeError: If a value is none that the field may have, as `soundness` finds too.
+    """
+    values = tuple(row)
+    hints = _hints(cls)  # type: ignore[arg-type]  # a class is hashable
+    for (name, hint), value in zip(hints.items(), values, strict=True):
+        if not _may_be(hint, value):
+            raise TypeError(f"{cls.__name__}.{name} can't be a {type(value).__name__}")
+    return cls(*values)
+
+
+def _may_be(hint: Any, value: object) -> bool:
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
+    return isinstance(value, hint) and (not isinstance(value, int) or 0 <= value <= LAST_ID)
+
+
+@cache
+def _hints(cls: Hashable) -> dict[str, Any]:
+    return get_type_hints(cls)

@@ -16,6 +16,7 @@ from typing import Any, Final
 from truewatch_lineage.errors import SpoolUnusableError
 from truewatch_lineage.spool.fates import snapshot
 from truewatch_lineage.spool.folder import FILE_NAME, inspect
+from truewatch_lineage.spool.rows import known_id
 from truewatch_lineage.spool.schema import DEAD
 from truewatch_lineage.spool.store import Store
 from truewatch_lineage.words import counted
@@ -81,14 +82,15 @@ def status(store: Store) -> dict[str, Any]:
         bindings = _bindings(connection)
         counts = _counts(connection)
         oldest = connection.execute("SELECT min(created) FROM event WHERE state = 0").fetchone()[0]
-    totals = {name: sum(row[name] for row in bindings) for name in _COUNTERS}
-    names = dict.fromkeys(row["name"] for row in bindings)
-    destinations = {name: _standing([row for row in bindings if row["name"] == name], counts) for name in names}
+        totals = {name: sum(row[name] for row in bindings) for name in _COUNTERS}
+        names = dict.fromkeys(row["name"] for row in bindings)
+        destinations = {name: _standing([row for row in bindings if row["name"] == name], counts) for name in names}
+        age = 0.0 if oldest is None else round(max(0.0, store.clock() - oldest), 3)
     return {
         "pending": sum(pending for pending, _ in counts.values()),
         "dead": sum(dead for _, dead in counts.values()),
         **{name: totals[name] for name in _COUNTERS if name != "bytes"},
-        "oldest_pending_s": 0.0 if oldest is None else round(max(0.0, store.clock() - oldest), 3),
+        "oldest_pending_s": age,
         "bytes": totals["bytes"],
         "path": str(store.folder),
         "destinations": destinations,
@@ -117,10 +119,11 @@ def listed(
                 f"{_ROW} WHERE event.state = ? AND event.id > ? AND (? IS NULL OR name = ?) ORDER BY event.id LIMIT ?",
                 (int(dead), last, destination, destination, min(_PAGE, left)),
             ).fetchall()
-        if not found:
+            page = [_as_dict(row, current) for row in found]
+        if not page:
             return
-        yield from (_as_dict(row, current) for row in found)
-        last, left = found[-1][0], left - len(found)
+        yield from page
+        last, left = page[-1]["id"], left - len(page)
 
 
 def shown(store: Store, event_id: int) -> tuple[dict[str, Any], bytes | None] | None:
@@ -132,7 +135,7 @@ def shown(store: Store, event_id: int) -> tuple[dict[str, Any], bytes | None] | 
         SpoolError: If the spool can't be read.
     """
     with snapshot(store) as connection:
-        row = connection.execute(f"{_ROW} WHERE event.id = ?", (event_id,)).fetchone()
+        row = connection.execute(f"{_ROW} WHERE event.id = ?", (known_id(event_id),)).fetchone()
         if row is None:
             return None
         data = connection.execute(
@@ -172,8 +175,8 @@ def traced(store: Store, what: str) -> list[dict[str, Any]]:
             f"receipt.delivered FROM receipt JOIN destination ON destination.id = destination_id WHERE {match}",
             {"what": what},
         ).fetchall()
-    rows = [{**_as_dict(row, current), "delivered": None} for row in waiting]
-    rows += [_receipt(row) for row in receipts]
+        rows = [{**_as_dict(row, current), "delivered": None} for row in waiting]
+        rows += [_receipt(row) for row in receipts]
     return sorted(rows, key=lambda row: row["id"])
 
 

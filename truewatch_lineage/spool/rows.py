@@ -7,22 +7,30 @@ The first pending event of a lane, and it alone, has ``head = 1``. A body's ``re
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from truewatch_lineage.spool.records import Binding, Entry, Settlement
 from truewatch_lineage.spool.schema import DEAD, PENDING
+from truewatch_lineage.spool.soundness import LAST_ID, ORPHANS
 
 REPLAYED: Final = "to be sent again; attempts before: "
 """How the reason of a dead letter begins that was given back; how often it was tried and why it was refused follow."""
 
 
 def destination_id(connection: sqlite3.Connection, binding: Binding, *, create: bool) -> int:
-    """Return the row of a destination, 0 if there is none and none is to be made."""
+    """Return the row of a destination, 0 if there is none and none is to be made.
+
+    Raises:
+        LookupError: If a new one would leave those events alone whose destination is missing, since it was damaged.
+    """
     key = (binding.name, binding.kind, binding.url)
     if create:
-        connection.execute("INSERT OR IGNORE INTO destination (name, kind, url) VALUES (?, ?, ?)", key)
-    row = connection.execute("SELECT id FROM destination WHERE name = ? AND kind = ? AND url = ?", key).fetchone()
+        cursor = connection.execute("INSERT OR IGNORE INTO destination (name, kind, url) VALUES (?, ?, ?)", key)
+        if cursor.rowcount == 1 and connection.execute(ORPHANS).fetchone():
+            raise LookupError("events have lost their destination")
+    # `used` is in no index, so that SQLite finds out here where the row is missing that an index leads to.
+    row = connection.execute("SELECT id, used FROM destination WHERE name = ? AND kind = ? AND url = ?", key).fetchone()
     return int(row[0]) if row else 0
 
 
@@ -93,8 +101,13 @@ def postpone(connection: sqlite3.Connection, settlements: Iterable[Settlement], 
     )
 
 
-def bury(connection: sqlite3.Connection, settlement: Settlement, room: int) -> None:
-    """Make a pending event a dead letter; its body is kept while its destination's dead letters have room.
+def known_id(event_id: int) -> int:
+    """Return an id as one that SQLite can be asked for: 0, which no event has, for one that it can't hold."""
+    return event_id if 0 < event_id <= LAST_ID else 0
+
+
+def bury(connection: sqlite3.Connection, settlement: Settlement, fits: Callable[[int], bool]) -> None:
+    """Make a pending event a dead letter; its body is kept if ``fits`` says yes to the bytes of dead letters then.
 
     Its destination may be another one by now than that which was tried: `move` may have come between.
     """
@@ -106,7 +119,7 @@ def bury(connection: sqlite3.Connection, settlement: Settlement, room: int) -> N
     if row is None:
         return
     destination, lane, body, size, used = row
-    keep = body is not None and used + size <= room
+    keep = body is not None and fits(used + size)
     connection.execute(
         "UPDATE event SET state = 1, head = 0, attempts = attempts + 1, reason = ?, status = ?, body_id = ? "
         "WHERE id = ?",

@@ -167,6 +167,26 @@ def set_synchronous(connection: sqlite3.Connection, *, full: bool) -> None:
     connection.execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
 
 
+def checkpoint(connection: sqlite3.Connection, mode: str, *, busy: float) -> None:
+    """Bring the log's content into the database, as far as readers in other processes allow.
+
+    Syncs whatever the level. Nobody waits for a reader, since all writers would wait with us.
+
+    Args:
+        connection: Not in a transaction; its process holds the write lock.
+        mode: ``PASSIVE``, or ``TRUNCATE`` to empty the log too.
+        busy: As `connect`.
+
+    Raises:
+        sqlite3.Error: Whatever SQLite says.
+    """
+    connection.execute("PRAGMA busy_timeout=0").fetchone()
+    try:
+        connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={int(busy * 1000)}").fetchone()
+
+
 def limit_pages(connection: sqlite3.Connection, reserved: int) -> None:
     """Keep the database some pages below the process's limit on file sizes, if it has one.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -13,16 +12,14 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from truewatch_lineage.errors import SpoolCorruptError, SpoolError, SpoolFullError
-from truewatch_lineage.protocol import MIB
 from truewatch_lineage.spool import folder as folders
 from truewatch_lineage.spool import rows
 from truewatch_lineage.spool.ballast import Ballast
 from truewatch_lineage.spool.database import Database
-from truewatch_lineage.spool.records import Binding, Entry, Queued, Settlement, Standing
-
-LARGEST_DEFAULT: Final = 1024 * MIB
-DEAD_SHARE: Final = 4
-"""Dead letters keep their bodies up to a quarter of a destination's share."""
+from truewatch_lineage.spool.interval import Interval
+from truewatch_lineage.spool.records import Binding, Entry, Queued, Settlement, Standing, from_row
+from truewatch_lineage.spool.share import Share
+from truewatch_lineage.spool.soundness import LAST_ID
 
 TIDY_SECONDS: Final = 600.0
 
@@ -39,7 +36,7 @@ class Store:
     Args:
         folder: Where it is; made if missing.
         durability: ``power``: what `put` returned from survives a power cut; ``process``: a kill.
-        max_bytes: Bytes of bodies at most, or None for min(1 GiB, 10 % of the disk's free space).
+        max_bytes: Bytes of bodies at most, or None for what `Share` takes then.
         shares: Into how many equal shares they are cut: one for each destination.
         receipts_days: How long a delivered event leaves a receipt.
         clock: The wall clock, in epoch seconds.
@@ -61,10 +58,11 @@ class Store:
         folders.prepare(folder)
         self.folder = folder
         self.clock = clock
-        self.database = Database(folder, full=durability == "power")
+        self.database = Database(folder, full=durability == "power", clock=clock)
         self.ballast = Ballast(folder)
         self._receipt_seconds = receipts_days * 86_400
-        self._share = (max_bytes or self._default_size()) // max(shares, 1)
+        self._share = Share(folder, max_bytes, shares, clock)
+        self._fillings = Interval(TIDY_SECONDS, clock)
         self._ids: dict[Binding, int] = {}
         self._generation = 0
 
@@ -81,6 +79,8 @@ class Store:
         Raises:
             SpoolError: If nothing was stored.
         """
+        if self._fillings.is_due():  # a process that never delivers never tidies, but fills the disk too
+            self.ballast.fill()
         return self._retried(lambda: self._with_room(lambda: self._put(entries, wait)))
 
     def heads(self, binding: Binding, limit: int, *, leave_out: Collection[int] = ()) -> list[Queued]:
@@ -149,7 +149,7 @@ class Store:
                     f"SELECT {_STANDING} FROM destination WHERE id = ?",  # noqa: S608 - our own column names
                     (self._id(connection, binding),),
                 ).fetchone()
-            return Standing(*row) if row else Standing()
+                return from_row(Standing, row) if row else Standing()
 
         return self._retried(query)
 
@@ -176,7 +176,8 @@ class Store:
             SpoolError: If the spool can't be read.
         """
         with self.database.read() as connection:
-            return bool(connection.execute("SELECT 1 FROM event WHERE id = ? AND state = 0", (event_id,)).fetchone())
+            query = "SELECT 1 FROM event WHERE id = ? AND state = 0"
+            return bool(connection.execute(query, (rows.known_id(event_id),)).fetchone())
 
     def lane_due(self, event_id: int) -> float | None:
         """Return when the head of a waiting event's lane is due, in epoch seconds; None if the event waits no more.
@@ -188,9 +189,9 @@ class Store:
             row = connection.execute(
                 "SELECT head.due FROM event JOIN event AS head USING (destination_id, lane) "
                 "WHERE event.id = ? AND event.state = 0 AND head.state = 0 AND head.head = 1",
-                (event_id,),
+                (rows.known_id(event_id),),
             ).fetchone()
-        return None if row is None else float(row[0])
+            return None if row is None else float(row[0])
 
     def pending(self, binding: Binding, *, before: int | None = None, limit: int = -1) -> int:
         """Count the events that wait for a destination, up to ``limit``, or those before an id.
@@ -201,9 +202,9 @@ class Store:
         with self.database.read() as connection:
             row = connection.execute(
                 "SELECT count(*) FROM (SELECT 1 FROM event WHERE destination_id = ? AND state = 0 AND id < ? LIMIT ?)",
-                (self._id(connection, binding), before if before is not None else 1 << 62, limit),
+                (self._id(connection, binding), LAST_ID if before is None else max(0, min(before, LAST_ID)), limit),
             ).fetchone()
-        return int(row[0])
+            return int(row[0])
 
     def next_due(self, binding: Binding) -> float | None:
         """Return when the first waiting head is due, in epoch seconds, or None if nothing waits.
@@ -218,7 +219,7 @@ class Store:
                 "SELECT min(CASE WHEN due > ? THEN 0 ELSE due END) FROM event WHERE destination_id = ? AND head = 1",
                 (self.clock() + CLOCK_TOLERANCE, self._id(connection, binding)),
             ).fetchone()
-        return None if row[0] is None else float(row[0])
+            return None if row[0] is None else float(row[0])
 
     def fingerprint_key(self) -> bytes:
         """Return the key under which this spool keeps fingerprints of settings.
@@ -227,7 +228,8 @@ class Store:
             SpoolError: If the spool can't be read.
         """
         with self.database.read() as connection:
-            return bytes(connection.execute("SELECT value FROM meta WHERE key = 'fingerprint_key'").fetchone()[0])
+            query = "SELECT value FROM meta WHERE key = 'fingerprint_key' AND typeof(value) = 'blob'"
+            return bytes(connection.execute(query).fetchone()[0])
 
     def tidy_if_due(self) -> None:
         """Do at most every ten minutes, whichever process does it: `tidy`.
@@ -236,7 +238,9 @@ class Store:
             SpoolError: If it could not be written.
         """
         with self.database.read() as connection:
-            row = connection.execute("SELECT value FROM meta WHERE key = 'tidied'").fetchone()
+            row = connection.execute(
+                "SELECT value FROM meta WHERE key = 'tidied' AND typeof(value) = 'real'"
+            ).fetchone()
         if row is None or not 0 <= self.clock() - row[0] < TIDY_SECONDS:
             self.tidy()
 
@@ -266,7 +270,7 @@ class Store:
                     f"(SELECT id FROM event WHERE destination_id = ? AND head = 1 {condition}) ORDER BY event.id",
                     (self._id(connection, binding), *values),
                 ).fetchall()
-            return [Queued(*row) for row in found]
+                return [from_row(Queued, row) for row in found]
 
         return self._retried(query)
 
@@ -278,12 +282,12 @@ class Store:
     def _put_one(self, connection: sqlite3.Connection, entry: Entry, refused: set[tuple[Binding, str]]) -> int | None:
         destination = self._id(connection, entry.binding, create=True)
         size = len(entry.body or b"")
-        used, used_by_dead = connection.execute(
-            "SELECT bytes, dead_bytes FROM destination WHERE id = ?", (destination,)
-        ).fetchone()
-        body, fits = entry.body, used + size <= self._share
+        row = connection.execute("SELECT bytes, dead_bytes FROM destination WHERE id = ?", (destination,)).fetchone()
+        if row is None:
+            raise SpoolCorruptError("The spool's file has lost a destination.", path=str(self.database.path))
+        body, fits = entry.body, self._share.holds(row[0] + size)
         if entry.dead is not None:
-            body = body if fits and used_by_dead + size <= self._share // DEAD_SHARE else None
+            body = body if fits and self._share.holds_dead(row[1] + size) else None
         elif not fits or (entry.binding, entry.lane) in refused:
             refused.add((entry.binding, entry.lane))  # a smaller event of its lane must not overtake it
             return None
@@ -308,7 +312,7 @@ class Store:
             rows.postpone(connection, [one for one in settlements if one.result == "wait"], self.clock())
             for one in settlements:
                 if one.result == "dead":
-                    rows.bury(connection, one, self._share // DEAD_SHARE)
+                    rows.bury(connection, one, self._share.holds_dead)
 
     def _id(self, connection: sqlite3.Connection, binding: Binding, *, create: bool = False) -> int:
         """Return a destination's row id, 0 if it has none.
@@ -348,6 +352,3 @@ class Store:
             with contextlib.suppress(SpoolError):
                 self.database.checkpoint()
             return action()
-
-    def _default_size(self) -> int:
-        return min(LARGEST_DEFAULT, shutil.disk_usage(self.folder).free // 10)

@@ -13,8 +13,9 @@ from support.spool_audit import audit
 
 from truewatch_lineage.errors import SpoolBusyError, SpoolCorruptError, SpoolFullError, SpoolUnusableError
 from truewatch_lineage.protocol import MIB
-from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store, rescue
-from truewatch_lineage.spool import store as module
+from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store, admin, report, rescue
+from truewatch_lineage.spool import share as module
+from truewatch_lineage.spool.fates import Fate, fates
 
 A = Binding("a", "dataway", "http://a/v1")
 B = Binding("b", "portal", "http://b/v1")
@@ -134,7 +135,31 @@ def test_an_answer_that_comes_twice_counts_once(make):
 def test_the_default_size(make, monkeypatch, free, expected):
     """Unless set the spool takes a tenth of the free space, and at most 1 GiB."""
     monkeypatch.setattr(module.shutil, "disk_usage", lambda _: type("Usage", (), {"free": free}))
-    assert make()._share == expected
+    assert make()._share.size == expected
+
+
+def test_the_ballast_comes_with_the_first_event(make, clock):
+    """A process that only puts makes the ballast too, and looks after it every ten minutes."""
+    store = make()
+    assert not store.ballast.path.exists()
+    for later, expected in ((0, True), (599, False), (1, True)):
+        clock.now += later
+        store.put([Entry(A, "run:1", b"x")])
+        assert store.ballast.drop() is expected
+
+
+@pytest.mark.parametrize("number", [-1, 0, 99, 1 << 62, 1 << 63, 1 << 200, -(1 << 200)])
+def test_ids_that_no_event_has(make, number):
+    """Any number may be asked for, also one that SQLite can't hold: it is unknown."""
+    store = make()
+    store.put([Entry(A, "run:1", b"x")])
+    assert not store.is_pending(number)
+    assert store.lane_due(number) is None
+    assert store.pending(A, before=number) == (number > 1)
+    assert fates(store, [1, number]) == {1: Fate("pending"), number: Fate("unknown")}
+    assert report.shown(store, number) is None
+    assert "no such event" in admin.replay(store, [number])[0].problem
+    assert admin.drop(store, [number]) == []
 
 
 def test_a_put_that_fails_leaves_no_address_behind(make):
@@ -199,6 +224,8 @@ def test_a_file_that_shrinks_after_an_outage(make):
     [
         ("database disk image is malformed", SpoolCorruptError),
         ("file is not a database", SpoolCorruptError),
+        ("unsupported file format", SpoolCorruptError),
+        ("Could not decode to UTF-8 column 'lane' with text 'a\ufffd'", SpoolCorruptError),
         ("no such table: event", SpoolCorruptError),
         ("database or disk is full", SpoolFullError),
         ("disk I/O error", SpoolFullError),
