@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 from truewatch_lineage.errors import EventError
@@ -11,8 +12,15 @@ from truewatch_lineage.errors import EventError
 MAX_DEPTH: Final = 200
 """Objects and arrays inside each other: orjson writes 254, and what reads the event walks it by recursion."""
 
+MAX_ITEMS: Final = 4_000_000
+"""Members of objects and arrays in one event, each counted as often as it is written: the largest real events, of some
+10 MB, have a tenth. References to one list from several places multiply: 40 levels of two would be 10^12."""
+
 MAX_INT: Final = 10**4300
 """Python's own limit for integers as text (CVE-2020-10735); a receiver in Python refuses longer ones."""
+
+_SHOWN_PATH: Final = 200
+"""Characters; a path is cut between its names, never within one, half of which might be half of a secret."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -34,6 +42,39 @@ def find_fault(root: object) -> EventError | None:
     That is a cycle, more than :data:`MAX_DEPTH` levels, or an integer of over 4,300 digits. Only called after
     writing failed, so that the normal way pays nothing for it.
     """
+    with suppress(Exception):  # properties and iterators of the caller's own classes may raise anything
+        return _find_fault(root)
+    return None
+
+
+def find_excess(root: object) -> EventError:
+    """Find where a value is written with more than :data:`MAX_ITEMS` items, though it may hold few objects."""
+    path = "$"
+    with suppress(Exception):  # as above
+        sizes: dict[int, int] = {}
+        owners = [("$", root)]
+        while len(owners) == 1:
+            path, owner = owners[0]
+            members = [(join(path, key), item) for key, item in _members(owner)]
+            owners = [(place, item) for place, item in members if _size(item, sizes) > MAX_ITEMS]
+    return EventError(
+        f"The event has over {MAX_ITEMS:,} values, each counted as often as it is written.",
+        path=path,
+        fix="Put what stands in several places there once, or leave it out.",
+    )
+
+
+def _size(value: object, sizes: dict[int, int]) -> int:
+    """Return how many items a value is written with, looking into each object once: ``sizes`` by id."""
+    if not _is_container(value):
+        return 0
+    if id(value) not in sizes:
+        sizes[id(value)] = 0  # what a cycle counts for
+        sizes[id(value)] = sum(1 + _size(item, sizes) for _, item in _members(value))
+    return sizes[id(value)]
+
+
+def _find_fault(root: object) -> EventError | None:
     trail: list[tuple[int, str, Iterator[tuple[object, Any]]]] = [(id(root), "$", _members(root))]
     active = {id(root)}
     while trail:
@@ -46,7 +87,8 @@ def find_fault(root: object) -> EventError | None:
                 return EventError(f"The value contains itself (it is {_path_of(trail, item)}).", path=place)
             if _is_container(item):
                 if len(trail) >= MAX_DEPTH:
-                    return EventError(f"Nested too deep: over {MAX_DEPTH} levels.", path=f"{place[:200]}…")
+                    shown = next(path for _, path, _ in reversed(trail) if len(path) <= _SHOWN_PATH)
+                    return EventError(f"Nested too deep: over {MAX_DEPTH} levels.", path=f"{shown}…")
                 active.add(id(item))
                 trail.append((id(item), place, _members(item)))
                 break

@@ -10,12 +10,13 @@ import orjson
 
 from truewatch_lineage import protocol
 from truewatch_lineage.errors import EventError
-from truewatch_lineage.events.convert import TooDeepError, convert
+from truewatch_lineage.events.convert import TooDeepError, TooManyError, convert
 from truewatch_lineage.events.model import kind_of, without_lone_surrogates
-from truewatch_lineage.events.paths import MAX_DEPTH, find_fault
+from truewatch_lineage.events.paths import MAX_DEPTH, find_excess, find_fault
 
 _ONE_EVENT = "A request takes one event; JSON arrays and the OpenLineage batch endpoint are not supported."
 _BOM = "\ufeff"
+_SHOWN_KEY = 100
 
 
 def to_tree(event: object) -> dict[str, Any]:
@@ -32,18 +33,22 @@ def to_tree(event: object) -> dict[str, Any]:
 
     Raises:
         EventError: It is none of these, a JSON array, no strict JSON (a duplicate key, a NaN token, invalid
-            UTF-8), or it contains itself, is nested too deep or holds an integer of over 4,300 digits.
+            UTF-8), or it contains itself, is nested too deep, holds an integer of over 4,300 digits or over
+            4,000,000 values.
     """
     if isinstance(event, (str, bytes, bytearray, memoryview)):
         event = _parse(event)
     is_object = getattr(type(event), "__attrs_attrs__", None) is not None
     if not is_object and not isinstance(event, Mapping):
         _refuse(event)
-    source = event if is_object else dict(event)  # type: ignore[call-overload]
+    source = event
     try:
+        source = event if is_object else dict(event)  # type: ignore[call-overload]
         tree: dict[str, Any] = convert(source, drop_nulls=is_object)
     except (TooDeepError, RecursionError):
         raise find_fault(source) or EventError(f"Nested too deep: over {MAX_DEPTH} levels.") from None
+    except TooManyError:
+        raise find_excess(source) from None
     except Exception as error:
         # The outermost guard: properties and iterators of the caller's own classes may raise anything.
         raise EventError(f"The event can't be read: its own code raised {type(error).__name__}.") from error
@@ -109,7 +114,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         seen: set[str] = set()
         repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise EventError(f"Not strict JSON: the key {repeated[:100]!r} stands twice in one object.")
+        # Whole or not at all: half a key might be half a secret, which would not be found and masked.
+        shown = f"the key {repeated!r}" if len(repeated) <= _SHOWN_KEY else f"a key of {len(repeated):,} characters"
+        raise EventError(f"Not strict JSON: {shown} stands twice in one object.")
     return members
 
 

@@ -22,6 +22,16 @@ def test_no_fault():
     assert find_fault({"a": shared, "b": (shared, {"c": 10**4299})}) is None
 
 
+def test_a_cut_path_holds_no_half_of_a_name():
+    """Half of a key might be half of a secret, which nobody would find and mask."""
+    for length in (3, 30, 150, 199, 300):
+        value = {}
+        for _ in range(300):
+            value = {"k" * length: value}
+        names = find_fault(value).path.removesuffix("…").split(".")[1:]
+        assert set(names) <= {"k" * length}
+
+
 def test_path_of_a_deep_fault_is_cut():
     """The message of a value nested too deep stays readable."""
     value = {}

@@ -6,10 +6,12 @@ import copy
 import json
 import re
 import time
+from urllib.parse import quote
 
 import pytest
 from support.events import recorded, tree
 
+from truewatch_lineage.events.paths import join
 from truewatch_lineage.events.redact import Redactor
 from truewatch_lineage.events.serialise import dumps, to_tree
 
@@ -34,6 +36,14 @@ def masked(value, **options):
         json.dumps({"nested": SECRET}),
         json.dumps({"nested": SECRET}).replace("/", "\\/"),
         "https://h/?x=tkn_a%2Fb%22c%5Cd%2Be%3Df",
+        "https://h/?x=tkn_a%2fb%22c%5cd%2be%3df",
+        "https://h/tkn_a/b%22c%5Cd%2Be%3Df",
+        "https://h/tkn_a/b%22c%5Cd+e=f",
+        json.dumps("https://h/tkn_a/b%22c%5Cd%2Be=f").replace("/", "\\/"),
+        "".join(f"%{ord(character):02X}" for character in SECRET),
+        "".join(f"%{ord(character):02x}" for character in SECRET),
+        repr(f"it's {SECRET}"),
+        join("$", SECRET),
     ],
 )
 def test_known_secret_is_masked_wherever_it_stands(text):
@@ -42,6 +52,20 @@ def test_known_secret_is_masked_wherever_it_stands(text):
         result = dumps(Redactor(secrets=lambda: [SECRET]).apply(in_facet(value))).decode()
         assert "***" in result
         assert "tkn_a" not in result
+
+
+@pytest.mark.parametrize("secret", ["100%25-certain", "100%-certain", "%%%%%%%%%%%%", "it's'%2F/%2F"])
+def test_a_secret_with_percent_signs_is_masked_in_its_codings(secret):
+    """Its own percent signs are encoded as %25 in a URL, and may look encoded as they are."""
+    for text in (secret, quote(secret), quote(secret, safe=""), quote(secret, safe="'/"), join("$", secret)):
+        assert masked(f"x {text} y", secrets=lambda: [secret]).strip("$[]'.") in {"x *** y", f"x {join('$', '***')} y"}
+
+
+def test_what_is_percent_encoded_otherwise_stays():
+    """Nothing but the whole token is masked, and an event with other codes is the same object."""
+    for text in ("LIKE '%73%'", "tkn_a%2Fb", "%2Ftkn_a%2Fb%22c%5Cd%2Be%3D", "100%"):
+        event = in_facet(text)
+        assert Redactor(secrets=lambda: [SECRET]).apply(event) is event
 
 
 def test_short_secrets_are_left_alone():
@@ -145,6 +169,10 @@ def test_recorded_events_have_nothing_to_mask():
         "?x://\\",
         "\\",
         "@://;pwd=\\",
+        "%",
+        "%25",
+        "%73%6f",
+        "s%6F%6de-long-toke",
     ],
 )
 def test_long_texts_take_linear_time(piece):

@@ -145,7 +145,7 @@ def test_many_classes_do_not_pile_up():
 
     for _ in range(convert._MAX_CLASSES + 10):
         to_tree({"x": type("Once", (), {})()})
-    assert len(convert._KEEPING) <= convert._MAX_CLASSES
+    assert all(len(converter.keeping) <= convert._MAX_CLASSES for converter in convert._idle)
     assert to_tree({"x": True, "y": 1}) == {"x": True, "y": 1}
 
 
