@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from truewatch_lineage.config import DestinationSettings, Settings
-from truewatch_lineage.errors import EventError, TokenError
+from truewatch_lineage.destinations.known_tokens import KnownTokens
+from truewatch_lineage.errors import EventError
 from truewatch_lineage.events.model import Identity, identify, without_lone_surrogates
 from truewatch_lineage.events.redact import Redactor
 from truewatch_lineage.events.serialise import dumps, normalise, to_tree
@@ -18,6 +18,7 @@ from truewatch_lineage.spool import Binding, Entry
 log = logging.getLogger(__name__)
 
 _GZIP_LEVEL: Final = 1
+_LONGEST_REASON: Final = 1000
 
 
 @dataclass(slots=True)
@@ -42,7 +43,11 @@ class Intake:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._redactor = Redactor(settings.redact, self._secrets)
+        sources = (destination.token_source for destination in settings.destinations)
+        self._tokens = KnownTokens([source for source in sources if source is not None])
+        # Who leaves delivery to a courier needs no token, and may not be able to have one.
+        self._patience = None if settings.delivery == "spool" else settings.delivery_budget
+        self._redactor = Redactor(settings.redact, lambda: self._tokens)
 
     def accept(self, event: object, bindings: list[Binding]) -> Batch:
         """Prepare one event.
@@ -56,15 +61,17 @@ class Intake:
         """
         batch = Batch()
         try:
+            self._tokens.learn(self._patience)
             tree = normalise(to_tree(event))
             data = dumps(tree)
             masked = self._redactor.apply(tree, data)
-        except EventError as error:
-            log.warning("An event can't be sent and is kept as a dead letter: %s", error)
-            batch.entries = [_dead(binding, Identity(), None, error) for binding in bindings]
+            data = data if masked is tree else dumps(masked)
+            identity = identify(masked)
+        except Exception as error:  # noqa: BLE001 - an outermost guard: whatever is wrong, the event is to be counted
+            reason = self._reason(error)
+            log.warning("An event can't be sent and is kept as a dead letter: %s", reason)
+            batch.entries = [_dead(binding, Identity(), None, reason) for binding in bindings]
             return batch
-        identity = identify(masked)
-        data = data if masked is tree else dumps(masked)
         for destination, binding in zip(self._settings.destinations, bindings, strict=True):
             self._prepare(batch, destination, binding, identity, masked, data)
         return batch
@@ -78,31 +85,31 @@ class Intake:
         tree: dict[str, Any],
         data: bytes,
     ) -> None:
-        if destination.match is not None and not destination.match.wants(identity, tree):
-            return
-        if identity.kind is not None and identity.kind not in destination.profile.accepts:
-            batch.skipped.append(binding)
-            return
         try:
+            if destination.match is not None and not destination.match.wants(identity, tree):
+                return
+            if identity.kind is not None and identity.kind not in destination.profile.accepts:
+                batch.skipped.append(binding)
+                return
             body = _fit(destination, tree, data)
-        except EventError as error:
-            log.warning("An event for %s can't be sent and is kept as a dead letter: %s", destination.name, error)
-            batch.entries.append(_dead(binding, identity, compress(data), error))
+        except Exception as error:  # noqa: BLE001 - an outermost guard: the other destinations still get the event
+            reason = self._reason(error)
+            log.warning("An event for %s can't be sent and is kept as a dead letter: %s", destination.name, reason)
+            batch.entries.append(_dead(binding, identity, compress(data), reason))
             return
         batch.entries.append(
             Entry(binding, identity.lane, compress(body), identity.event_type, _about(identity), identity.run_id)
         )
 
-    def _secrets(self) -> Iterator[str]:
-        for destination in self._settings.destinations:
-            if destination.token_source is None:
-                continue
-            try:
-                token = destination.token_source.known()
-            except TokenError:  # the sender will say so when it needs it
-                continue
-            if token is not None:
-                yield token.reveal()
+    def _reason(self, error: Exception) -> str:
+        """Say why an event can't be sent; the event's own keys stand in an error's path, so it is masked as the event.
+
+        Another error's text may quote anything, so only its class is told.
+        """
+        if not isinstance(error, EventError):
+            return f"A fault of truewatch-lineage or of the event's own code: {type(error).__name__}."
+        reason = without_lone_surrogates(self._redactor.text(str(error)))
+        return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
 
 
 def compress(data: bytes) -> bytes:
@@ -139,8 +146,7 @@ def _fit(destination: DestinationSettings, tree: dict[str, Any], data: bytes) ->
     return dumps(trim(changed, profile.max_decoded, len(data)))
 
 
-def _dead(binding: Binding, identity: Identity, body: bytes | None, error: EventError) -> Entry:
-    reason = without_lone_surrogates(str(error))  # its path may hold a key of the event
+def _dead(binding: Binding, identity: Identity, body: bytes | None, reason: str) -> Entry:
     return Entry(binding, identity.lane, body, identity.event_type, _about(identity), identity.run_id, dead=reason)
 
 

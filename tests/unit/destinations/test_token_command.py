@@ -1,7 +1,10 @@
 """A token that a command prints: bounded, without a shell, and silent about what the command says."""
 
+import contextlib
+import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -124,3 +127,51 @@ def test_a_command_that_outlives_its_own_limit_is_an_error():
     with pytest.raises(TokenError) as caught:
         CommandToken(["sleep", "20"], timeout=0.2).get(within=30)
     assert not isinstance(caught.value, TokenLateError)
+
+
+def test_a_failure_is_not_repeated_at_once_unless_told_to(tmp_path):
+    """Whoever masks the token and whoever sends it ask one after the other; a refused token is another matter."""
+    runs = tmp_path / "runs"
+    source = CommandToken(["sh", "-c", f"echo x >> {runs}; exit 1"])
+    for refresh, expected in ((False, 1), (False, 1), (True, 2)):
+        with pytest.raises(TokenError, match="exit code 1"):
+            source.get(refresh=refresh)
+        assert len(runs.read_text().split()) == expected
+
+
+def test_threads_that_ask_at_the_same_time_share_one_run(tmp_path):
+    """Whether it works or fails."""
+    for end in ("echo tkn", "exit 1"):
+        runs = tmp_path / end.replace(" ", "-")
+        source = CommandToken(["sh", "-c", f"echo x >> {runs}; sleep 0.3; {end}"])
+        with ThreadPoolExecutor(8) as pool:
+            results = [pool.submit(source.get, within=20) for _ in range(8)]
+        assert len({str(result.exception() or result.result().reveal()) for result in results}) == 1
+        assert len(runs.read_text().split()) == 1
+
+
+def test_a_thread_waits_for_anothers_run_no_longer_than_it_may():
+    """An emit's budget covers this wait too, and a time that is up starts no command."""
+    source = CommandToken(["sh", "-c", "sleep 1; echo tkn"])
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(source.get)
+        time.sleep(0.2)
+        for within in (0.1, 0, -1):
+            with pytest.raises(TokenLateError):
+                source.get(within=within)
+        assert first.result().reveal() == "tkn"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_fork_while_the_command_runs_can_run_it_itself():
+    """The thread that ran it is lost in the child, with the lock that it held."""
+    source = CommandToken(["sh", "-c", "sleep 0.5; echo tkn"])
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(source.get)
+        time.sleep(0.2)
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(BaseException):
+                os._exit(0 if source.get(within=10).reveal() == "tkn" else 2)
+            os._exit(3)
+        assert os.waitpid(child, 0)[1] == 0
