@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 
 from truewatch_lineage.config import DestinationSettings
 from truewatch_lineage.delivery.backoff import full_jitter
@@ -39,10 +40,8 @@ class Direct:
         if time.monotonic() < min(until, deadline):
             return Outcome(Verdict.RETRY, "the destination did not answer a moment ago")
         destination = self._destinations[entry.binding]
-        if entry.binding not in self._senders:
-            self._senders[entry.binding] = Sender(destination, connections=1)
         limit = min(deadline, time.monotonic() + destination.timeout)
-        outcome = self._senders[entry.binding].send(entry.body or b"", deadline=limit)
+        outcome = self._sender(entry.binding, destination).send(entry.body or b"", deadline=limit)
         if outcome.verdict in {Verdict.RETRY, Verdict.PARK}:
             wait = max(full_jitter(failures + 1, random.random), outcome.retry_after or 0.0)
             self._failures[entry.binding] = (failures + 1, time.monotonic() + wait)
@@ -51,7 +50,11 @@ class Direct:
         return outcome
 
     def close(self) -> None:
-        """Close the connections."""
-        for sender in self._senders.values():
-            sender.close()
-        self._senders.clear()
+        """Close the connections, also while other threads send."""
+        while self._senders:
+            with suppress(KeyError):  # another thread has taken the last
+                self._senders.popitem()[1].close()
+
+    def _sender(self, binding: Binding, destination: DestinationSettings) -> Sender:
+        found = self._senders.get(binding)
+        return found or self._senders.setdefault(binding, Sender(destination, connections=1))

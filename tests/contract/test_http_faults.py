@@ -65,6 +65,15 @@ BREAKS = {
     "no HTTP": (verbatim(b"SSH-2.0-OpenSSH_9.6\r\n"), Fault.PROTOCOL),
     "no status": (verbatim(b"HTTP/1.1 abc\r\n\r\n"), Fault.PROTOCOL),
     "a chunk without a size": (verbatim(_chunked(end=b"zz\r\n")), Fault.TRUNCATED),
+    **{
+        f"a chunk of {size!r}": (verbatim(_chunked(end=size.encode() + b"\r\nab\r\n0\r\n\r\n")), Fault.TRUNCATED)
+        for size in ("-1", "-0", "+2", "0x2", " 2", "0_2", "", "²", "0" * 17)
+    },
+    **{
+        f"a length of {length!r}": (verbatim(message(200, {"Content-Length": length}, b"ab")), Fault.PROTOCOL)
+        for length in ("-1", "+2", "0x2", "0_2", "2.0", "", "2, 2", "9" * 20, "9" * 5000)
+    },
+    "two lengths": (verbatim(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nab"), Fault.PROTOCOL),
     "a line without an end": (verbatim(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000), Fault.PROTOCOL),
     "too many headers": (verbatim(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n"), Fault.PROTOCOL),
 }
@@ -177,6 +186,34 @@ def test_a_huge_answer_costs_neither_time_nor_memory() -> None:
         assert server.connections == 2
 
 
+@pytest.mark.parametrize(
+    ("head", "size", "verdict"),
+    [
+        ("Transfer-Encoding: chunked\r\n\r\n-1\r\n", None, Verdict.RETRY),
+        ("Content-Length: -1\r\n\r\n", None, Verdict.RETRY),
+        ("Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", MAX_ANSWER_BYTES, Verdict.DELIVERED),
+        ("Content-Length: 9223372036854775807\r\n\r\n", MAX_ANSWER_BYTES, Verdict.DELIVERED),
+        ("\r\n", MAX_ANSWER_BYTES, Verdict.DELIVERED),
+    ],
+    ids=["chunk of -1", "length of -1", "huge chunk", "huge length", "no length"],
+)
+def test_no_size_makes_us_read_without_limit(head, size, verdict) -> None:
+    """Whatever an answer says of its size, 64 KiB of its body are read at most, of 100 MB that are there."""
+
+    def flood(exchange) -> bool:
+        exchange.send(b"HTTP/1.1 200 OK\r\n" + head.encode())
+        for _ in range(1600):
+            exchange.send(b" " * 65536)
+        return False
+
+    with RawServer([Behaviour(flood), Behaviour(flood)]) as server, sender(server.url) as to:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        result = _post(server.url)
+        assert len(result.body) == (size or 0)
+        assert send(to).verdict is verdict
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * 1024
+
+
 def test_a_gzip_bomb_stays_packed() -> None:
     """What an answer's body decodes to is never found out."""
     with RawServer([gzip_bomb(64 * 1024 * 1024)]) as server:
@@ -193,6 +230,8 @@ def test_a_gzip_bomb_stays_packed() -> None:
     [
         (_chunked(b"ab", b"cd"), b"abcd", 1),
         (_chunked(b"ab", end=b"0\r\nX-Trailer: y\r\n\r\n"), b"ab", 1),
+        (_chunked(end=b"2;a=b;c\r\nab\r\n0000000000000002  \r\ncd\r\n0;x\r\n\r\n"), b"abcd", 1),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}", b"{}", 1),
         (_chunked(bytes(MAX_ANSWER_BYTES)), bytes(MAX_ANSWER_BYTES), 2),
         (message(200, body=bytes(MAX_ANSWER_BYTES)), bytes(MAX_ANSWER_BYTES), 1),
         (message(200, body=bytes(MAX_ANSWER_BYTES + 1)), bytes(MAX_ANSWER_BYTES), 2),
@@ -201,7 +240,10 @@ def test_a_gzip_bomb_stays_packed() -> None:
         (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}", b"{}", 2),
         (message(200, body=b"{}") + b"HTTP/1.1 500 Smuggled\r\n\r\n", b"{}", None),
     ],
-    ids=["chunked", "trailer", "64 KiB in chunks", "64 KiB", "more", "204", "close", "HTTP/1.0", "more than asked for"],
+    ids=[
+        *("chunked", "trailer", "extensions", "a length twice", "64 KiB in chunks", "64 KiB", "more", "204", "close"),
+        *("HTTP/1.0", "more than asked for"),
+    ],
 )
 def test_a_connection_read_to_its_end_is_used_again(raw, body, connections) -> None:
     """One that is not, or that the answer says will close, is closed."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import io
+import re
 import socket
 import ssl
 from collections.abc import Mapping
@@ -24,6 +25,10 @@ from truewatch_lineage.protocol import MAX_ANSWER_BYTES
 _SWITCHING_PROTOCOLS: Final = 101
 _INTERIM: Final = range(100, 200)
 _SUCCESSES: Final = range(200, 300)
+_LENGTH: Final = re.compile(r"[0-9]{1,19}")
+_CHUNK_LINE: Final = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
+"""A chunk's size and its extensions (RFC 9112, 7.1); some servers fill the size up with spaces."""
+_LONGEST_CHUNK_LINE: Final = 65_536
 
 
 class ProxyRefusedError(OSError):
@@ -128,6 +133,7 @@ def read_answer(sock: socket.socket) -> Answer:
     response = _Response(sock, method="POST")
     try:
         response.begin()
+        response.check_length()
         expected = response.length
         body = response.read(MAX_ANSWER_BYTES)
         if expected is not None and len(body) < min(expected, MAX_ANSWER_BYTES):
@@ -139,7 +145,11 @@ def read_answer(sock: socket.socket) -> Answer:
 
 
 class _Response(http.client.HTTPResponse):
-    """An answer whose interim answers are all passed over (RFC 9110, 15.2), and whose head must be whole."""
+    """An answer whose interim answers are all passed over (RFC 9110, 15.2), and whose head and sizes must be whole.
+
+    ``http.client`` reads sizes by ``int``, which takes a sign, ``0x``, spaces and underscores too; it then reads a
+    chunk of -1 bytes to the end of the stream, however long that is.
+    """
 
     def __init__(self, sock: socket.socket, method: str) -> None:
         super().__init__(sock, method=method)
@@ -151,6 +161,23 @@ class _Response(http.client.HTTPResponse):
             self.headers = self.msg = None  # type: ignore[assignment]  # begin() reads a head only where there is none
             super().begin()
         self._lines.in_head = False
+
+    def check_length(self) -> None:
+        """Refuse a Content-Length that is no number, or several (RFC 9112, 6.3, rule 5: "unrecoverable error").
+
+        Raises:
+            http.client.HTTPException: It is such.
+        """
+        lengths = {text.strip() for text in self.headers.get_all("content-length", ())}
+        if not self.chunked and (len(lengths) > 1 or not all(map(_LENGTH.fullmatch, lengths))):
+            raise http.client.HTTPException("The length of the answer is no number.")
+
+    def _read_next_chunk_size(self) -> int:
+        line = self._lines.readline(_LONGEST_CHUNK_LINE)
+        found = _CHUNK_LINE.fullmatch(line)
+        if found is None:
+            raise http.client.IncompleteRead(b"")
+        return int(found[1], 16)
 
 
 class _Lines(io.BufferedReader):

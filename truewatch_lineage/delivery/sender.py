@@ -22,13 +22,11 @@ from truewatch_lineage.delivery.http import HttpClient
 from truewatch_lineage.delivery.outcome import Outcome, Verdict, judge
 from truewatch_lineage.destinations.tokens import Token, TokenSource
 from truewatch_lineage.errors import TokenError, TokenLateError
+from truewatch_lineage.events.redact import Redactor
 from truewatch_lineage.protocol import TOKEN_HEADER, TOKEN_QUERY
 
 REREAD_SECONDS: Final = 5.0
 """A token refused to many threads at once is read again once, not by each: a command may be slow."""
-
-SHORTEST_MASKED: Final = 8
-"""Characters: a shorter token could be a piece of our own words (design, section 3, `redact`)."""
 
 _FINGERPRINT_BYTES: Final = 8
 
@@ -197,9 +195,7 @@ class Sender:
 
 def _without(outcome: Outcome, secret: str) -> Outcome:
     """Mask a token that a destination put into what we show of its answer: an error code, a redirect's path."""
-    if len(secret) < SHORTEST_MASKED:
-        return outcome
-    shown = outcome.reason.replace(secret, "***").replace(quote(secret, safe=""), "***")
+    shown = Redactor(secrets=lambda: (secret,)).text(outcome.reason)
     return outcome if shown == outcome.reason else replace(outcome, reason=shown)
 
 

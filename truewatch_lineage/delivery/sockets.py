@@ -1,7 +1,8 @@
 """Sockets that keep one deadline for a whole attempt, whatever the layer: plain, TLS, or TLS within TLS.
 
 A socket's own timeout starts anew with each read, so a peer that drips bytes could hold a thread for ever. Here every
-read and write is given only the time that is left until the deadline of the thread's attempt.
+read and write is given only the time that is left until the deadline of the attempt. The methods take arguments as
+sockets do, by place or by name: gevent's own sockets call them by name.
 """
 
 from __future__ import annotations
@@ -9,44 +10,42 @@ from __future__ import annotations
 import math
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, Final
 
 from truewatch_lineage.delivery.resolve import RESOLVER, AddressInfo
 
+LONGEST_SECONDS: Final = 86_400.0
+"""What is left outside of any attempt: no operating system takes an endless timeout as a number."""
 
-class _Attempt(threading.local):
-    """The deadline of the attempt that this thread makes: an attempt never leaves its thread."""
-
-    deadline: float = math.inf
-
-
-_attempt = _Attempt()
+_deadline: Final = ContextVar("deadline", default=math.inf)
+"""Of the attempt that this thread makes: an attempt never leaves its thread. A variable of the context, since greenlets
+have contexts of their own but share their thread."""
 
 
 @contextmanager
 def until(deadline: float) -> Iterator[None]:
     """Let every read, write, connect and handshake of this thread end at ``deadline`` (``time.monotonic()``)."""
-    _attempt.deadline = deadline
+    before = _deadline.set(deadline)
     try:
         yield
     finally:
-        _attempt.deadline = math.inf
+        _deadline.reset(before)
 
 
 def remaining() -> float:
-    """Return the seconds that are left for this thread's attempt, always more than 0.
+    """Return the seconds that are left for this thread's attempt, more than 0 and a day at most.
 
     Raises:
         TimeoutError: None is left.
     """
-    left = _attempt.deadline - time.monotonic()
+    left = _deadline.get() - time.monotonic()
     if left <= 0:
         raise TimeoutError
-    return left
+    return min(left, LONGEST_SECONDS)
 
 
 class DeadlineSocket(socket.socket):
@@ -54,25 +53,25 @@ class DeadlineSocket(socket.socket):
 
     __slots__ = ()
 
-    def recv(self, *args: Any) -> bytes:
+    def recv(self, *args: Any, **options: Any) -> bytes:
         """Read; TLS within TLS reads so."""
         self.settimeout(remaining())
-        return super().recv(*args)
+        return super().recv(*args, **options)
 
-    def recv_into(self, *args: Any) -> int:
+    def recv_into(self, *args: Any, **options: Any) -> int:
         """Read into a buffer; ``makefile()`` and so ``http.client`` read so."""
         self.settimeout(remaining())
-        return super().recv_into(*args)
+        return super().recv_into(*args, **options)
 
-    def send(self, *args: Any) -> int:
+    def send(self, *args: Any, **options: Any) -> int:
         """Write a part; TLS may write all in a loop of these."""
         self.settimeout(remaining())
-        return super().send(*args)
+        return super().send(*args, **options)
 
-    def sendall(self, *args: Any) -> None:
+    def sendall(self, *args: Any, **options: Any) -> None:
         """Write all."""
         self.settimeout(remaining())
-        super().sendall(*args)
+        super().sendall(*args, **options)
 
 
 class DeadlineTlsSocket(DeadlineSocket, ssl.SSLSocket):
