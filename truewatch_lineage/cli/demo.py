@@ -31,6 +31,8 @@ Exits 1 if an event is lost or out of order, 2 if the extra `receiver` is not in
 _OUTAGE_SECONDS: Final = 1.0
 _WAIT_SECONDS: Final = 60.0
 _LOOK: Final = 0.05
+_END_SECONDS: Final = 3.0
+"""In which threads must have ended: they would make the folder anew while it is removed."""
 
 
 @click.command("demo", epilog=EPILOG)
@@ -109,7 +111,7 @@ def _closed(transport: TrueWatchTransport) -> Iterator[None]:
     try:
         yield
     finally:
-        transport.close(0)
+        transport.close(_END_SECONDS)
 
 
 def _sender(

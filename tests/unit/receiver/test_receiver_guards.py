@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -24,7 +25,9 @@ def status_of(path, headers=(), query=b"", *, gate, loopback=False):
         sent.append(message)
 
     scope = {"type": "http", "path": path, "query_string": query, "headers": list(headers), "scheme": "http"}
-    asyncio.run(Doorkeeper(app, gate, loopback=loopback)(scope, None, send))
+    # In a thread of its own: the browser tests' driver keeps a loop running in the one of the tests.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: asyncio.run(Doorkeeper(app, gate, loopback=loopback)(scope, None, send))).result()
     return sent[0]["status"]
 
 
