@@ -13,6 +13,7 @@ from truewatch_lineage.errors import EventError
 from truewatch_lineage.events.model import Identity, identify, without_lone_surrogates
 from truewatch_lineage.events.redact import Redactor
 from truewatch_lineage.events.serialise import dumps, normalise, to_tree
+from truewatch_lineage.notices import Notices
 from truewatch_lineage.spool import Binding, Entry
 
 log = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ class Intake:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._notices = Notices(log)
         sources = (destination.token_source for destination in settings.destinations)
         self._tokens = KnownTokens([source for source in sources if source is not None])
         # Who leaves delivery to a courier needs no token, and may not be able to have one.
@@ -69,7 +71,7 @@ class Intake:
             identity = identify(masked)
         except Exception as error:  # noqa: BLE001 - an outermost guard: whatever is wrong, the event is to be counted
             reason = self._reason(error)
-            log.warning("An event can't be sent and is kept as a dead letter: %s", reason)
+            self._notices.warning("event", "An event can't be sent and is kept as a dead letter: %s", reason)
             batch.entries = [_dead(binding, Identity(), None, reason) for binding in bindings]
             return batch
         for destination, binding in zip(self._settings.destinations, bindings, strict=True):
@@ -94,7 +96,8 @@ class Intake:
             body = _fit(destination, tree, data)
         except Exception as error:  # noqa: BLE001 - an outermost guard: the other destinations still get the event
             reason = self._reason(error)
-            log.warning("An event for %s can't be sent and is kept as a dead letter: %s", destination.name, reason)
+            text = "An event for %s can't be sent and is kept as a dead letter: %s"
+            self._notices.warning(f"event {destination.name}", text, destination.name, reason)
             batch.entries.append(_dead(binding, identity, compress(data), reason))
             return
         batch.entries.append(

@@ -64,8 +64,9 @@ class Pipeline:
         """
         if self.settings.disabled:
             return
+        deadline = self._deadline()
         try:
-            self._enter(self._intake.accept(event, self.bindings))
+            self._enter(self._intake.accept(event, self.bindings), deadline)
         except Exception as error:  # noqa: BLE001 - the outermost guard: lineage must never fail a job
             # Its text may quote the event, so only its class is told.
             fault = type(error).__name__
@@ -94,7 +95,10 @@ class Pipeline:
             self._overflow.tell()
         return self._is_empty
 
-    def _enter(self, batch: Batch) -> None:
+    def _deadline(self) -> float:
+        return time.monotonic() + self.settings.delivery_budget
+
+    def _enter(self, batch: Batch, deadline: float) -> None:
         """Hand an event over, unless this thread is doing so already: then do it afterwards.
 
         A signal handler, a log handler or a destructor may emit in the middle of an emit.
@@ -104,18 +108,19 @@ class Pipeline:
             return
         self._thread.is_inside = True
         try:
-            self._hand_over(batch)
+            self._hand_over(batch, deadline)
             with contextlib.suppress(queue.Empty):
                 for _ in range(MAX_NESTED):
-                    self._hand_over(self._nested.get_nowait())
+                    self._hand_over(self._nested.get_nowait(), self._deadline())
         finally:
             self._thread.is_inside = False
 
-    def _hand_over(self, batch: Batch) -> None:
+    def _hand_over(self, batch: Batch, deadline: float) -> None:
         """Commit an event and have it delivered; what found no room is tried directly."""
         runtime = self._current()
         ids, is_busy = self._store(runtime, batch)
-        deadline = time.monotonic() + self.settings.delivery_budget
+        if is_busy:  # the wait for the spool has used the budget up, and the direct try may be the event's only one
+            deadline = self._deadline()
         waiting: dict[Binding, int] = {}
         for entry, event_id in zip(batch.entries, ids, strict=True):
             if event_id is None:

@@ -223,6 +223,25 @@ def test_a_locked_spool_and_a_receiver_that_hangs(make, tmp_path, caplog, locked
     assert (found.pending, "was lost" in caplog.text) == ((4, False) if is_freed else (1, True))
 
 
+@pytest.mark.parametrize("delivery", ["inline", "background"])
+def test_a_slow_token_command_keeps_the_budget(tmp_path, delivery):
+    """The token is wanted before the event is stored, to mask it, and again to send it: one budget for both."""
+    transport = TrueWatchTransport(
+        {
+            "url": "http://127.0.0.1:9",
+            "token_command": ["sleep", "30"],
+            "spool_dir": str(tmp_path / "spool"),
+            "delivery": delivery,
+            "delivery_budget": BUDGET,
+            "exit_budget": BUDGET,
+        }
+    )
+    for _ in range(2):
+        assert timed(transport.emit, tree())[1] < BUDGET + SLACK / 2
+    transport.close()
+    assert spooled(tmp_path / "spool").pending == 2
+
+
 def test_what_waited_in_memory_leaves_first(make, tmp_path, locked):
     """The next emit that finds the spool free stores it before its own, so that the order of emit is kept."""
     transport = make("http://127.0.0.1:9", delivery_budget=0.1)
