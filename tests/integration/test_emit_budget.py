@@ -229,7 +229,7 @@ def test_a_slow_token_command_keeps_the_budget(tmp_path, delivery):
     transport = TrueWatchTransport(
         {
             "url": "http://127.0.0.1:9",
-            "token_command": ["sleep", "30"],
+            "token_command": ["sleep", "2"],
             "spool_dir": str(tmp_path / "spool"),
             "delivery": delivery,
             "delivery_budget": BUDGET,
