@@ -314,6 +314,7 @@ def test_an_emit_in_the_middle_of_an_emit_is_done_after_it(make, tmp_path, deliv
     assert spooled(tmp_path / "spool").pending == 100 + next(fired) + 1
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a file that is just being opened
 def test_an_exception_in_the_middle_of_a_write_blocks_nobody(make, tmp_path):
     """Ctrl-C, or a job's timeout by SIGALRM, may come between any two lines; the next emit and others go on."""
     transport = make("http://127.0.0.1:9", delivery="spool")
