@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 from support.browser import Visit, chromium, chromium_path
 from support.events import recorded
 from support.receiver import Receiver
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run these alone: a browser beside a busy core answers late, and each late answer looks like a fault."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.serial)
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ def test_search_by_keys_alone(visit, pipelines):
     page.keyboard.press("/")
     expect(page.get_by_role("combobox")).to_be_focused()
     page.keyboard.type("data/orders.csv")
+    expect(page.get_by_role("option").first).to_contain_text("orders.csv")
     expect(page.get_by_role("option").first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
     expect(page.locator(".drawer h2")).to_contain_text("orders.csv")

@@ -71,6 +71,7 @@ def test_names_of_html_and_script_are_shown_as_text(visit, receiver):
     for shape in ("g.job", "g.dataset", "g.column"):
         page.locator(shape).first.click()
         expect(page.locator(".drawer h2")).to_contain_text("<img src=x onerror")
+        expect(page.locator(".drawer")).not_to_have_class(re.compile("waiting"))
         for tab in page.get_by_role("tab").all():
             tab.click()
         expect(page.locator(".drawer")).not_to_have_class(re.compile("waiting"))
