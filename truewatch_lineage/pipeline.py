@@ -68,9 +68,7 @@ class Pipeline:
         try:
             self._enter(self._intake.accept(event, self.bindings), deadline)
         except Exception as error:  # noqa: BLE001 - the outermost guard: lineage must never fail a job
-            # Its text may quote the event, so only its class is told.
-            fault = type(error).__name__
-            self._notices.error("fault", "An event was lost by a fault of truewatch-lineage: %s", fault)
+            self._tell_fault(error)
 
     def close(self, timeout: float = -1) -> bool:
         """Deliver what is due for at most ``exit_budget`` seconds; a later `emit` still works; never raises.
@@ -82,6 +80,10 @@ class Pipeline:
             Whether nothing is pending.
         """
         budget = self.settings.exit_budget if timeout < 0 else min(timeout, self.settings.exit_budget)
+        try:
+            self._hand_over_nested()  # what an exception in the middle of the last emit has left
+        except Exception as error:  # noqa: BLE001 - as in emit
+            self._tell_fault(error)
         with self._lock:
             runtime, self._runtime, self._closed = self._runtime, None, True
         if runtime is not None and runtime.pid == os.getpid():
@@ -94,6 +96,11 @@ class Pipeline:
             runtime.direct.close()
             self._overflow.tell()
         return self._is_empty
+
+    def _tell_fault(self, error: Exception) -> None:
+        # Its text may quote the event, so only its class is told.
+        fault = type(error).__name__
+        self._notices.error("fault", "An event was lost by a fault of truewatch-lineage: %s", fault)
 
     def _deadline(self) -> float:
         return time.monotonic() + self.settings.delivery_budget
@@ -109,11 +116,14 @@ class Pipeline:
         self._thread.is_inside = True
         try:
             self._hand_over(batch, deadline)
-            with contextlib.suppress(queue.Empty):
-                for _ in range(MAX_NESTED):
-                    self._hand_over(self._nested.get_nowait(), self._deadline())
+            self._hand_over_nested()
         finally:
             self._thread.is_inside = False
+
+    def _hand_over_nested(self) -> None:
+        with contextlib.suppress(queue.Empty):
+            for _ in range(MAX_NESTED):
+                self._hand_over(self._nested.get_nowait(), self._deadline())
 
     def _hand_over(self, batch: Batch, deadline: float) -> None:
         """Commit an event and have it delivered; what found no room is tried directly."""

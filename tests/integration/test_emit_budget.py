@@ -315,6 +315,35 @@ def test_an_emit_in_the_middle_of_an_emit_is_done_after_it(make, tmp_path, deliv
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a file that is just being opened
+def test_what_a_signal_handler_emits_before_it_raises_is_kept(make, tmp_path):
+    """Its event waits for the emit that it interrupts; where that ends by the exception, close() stores the event."""
+    transport = make("http://127.0.0.1:9", delivery="spool")
+    emitted = []
+
+    def emit_and_interrupt(*_):
+        emitted.append(f"signal {len(emitted)}")
+        transport.emit(tree(run={"runId": emitted[-1]}))
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, emit_and_interrupt)
+    try:
+        for number in range(200):
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 0.0001 + number * 2e-6)
+                transport.emit(tree(run={"runId": f"{number}"}))
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            if len(emitted) > 20 and not transport._started()._nested.empty():
+                break
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    transport.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "spool" / "spool.db")) as connection:
+        kept = {row[0] for row in connection.execute("SELECT run_id FROM event")}
+    assert set(emitted) <= kept
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a file that is just being opened
 def test_an_exception_in_the_middle_of_a_write_blocks_nobody(make, tmp_path):
     """Ctrl-C, or a job's timeout by SIGALRM, may come between any two lines; the next emit and others go on."""
     transport = make("http://127.0.0.1:9", delivery="spool")

@@ -31,11 +31,6 @@ class Gate:
     def __repr__(self) -> str:
         return f"Gate({len(self._tokens)} tokens)"
 
-    @property
-    def closed(self) -> bool:
-        """Whether a token is asked for."""
-        return bool(self._tokens)
-
     def check(self, scope: Scope, order: Sequence[Credential]) -> None:
         """Let a request pass or raise a 401 ``Refusal``; only the first credential present, by ``order``, counts."""
         if not self._tokens or not order:
