@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from truewatch_lineage.cli.settings import load_settings
@@ -35,14 +35,22 @@ def open_store(settings: Settings) -> Store:
     return store
 
 
-@contextmanager
-def existing_store() -> Iterator[Store]:
+def existing_store() -> AbstractContextManager[Store]:
     """Open the spool of the settings without any of a destination, for a ``with`` block; nothing is made.
 
     Raises:
         SpoolError: There is none, or it can't be used.
     """
-    settings = load_settings(need_destination=False)
+    return existing_store_of(load_settings(need_destination=False))
+
+
+@contextmanager
+def existing_store_of(settings: Settings) -> Iterator[Store]:
+    """As `existing_store`, of settings that are known.
+
+    Raises:
+        SpoolError: There is none, or it can't be used.
+    """
     if not exists(settings.spool_dir):
         raise missing(settings.spool_dir)
     store = Store(settings.spool_dir, receipts_days=settings.receipts_days)
