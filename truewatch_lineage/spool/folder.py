@@ -6,12 +6,12 @@ import contextlib
 import itertools
 import logging
 import os
-import re
 import stat
 from pathlib import Path
 from typing import Final
 
 from truewatch_lineage.errors import SpoolUnusableError
+from truewatch_lineage.spool.mounts import mount_of, read_mountinfo
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +25,6 @@ NETWORK_FILE_SYSTEMS: Final = frozenset(_NETWORK.split())
 (https://sqlite.org/wal.html, "does not work over a network filesystem")."""
 
 FILE_NAME: Final = "spool.db"
-_MOUNTINFO: Final = Path("/proc/self/mountinfo")
 
 
 def prepare(folder: Path) -> None:
@@ -105,17 +104,8 @@ def network_file_system(folder: Path, mountinfo: str | None = None) -> str | Non
         mountinfo: The text of ``/proc/self/mountinfo`` (proc(5)); read from there if None, and where there is none the
             answer is None.
     """
-    if mountinfo is None:
-        with contextlib.suppress(OSError):
-            mountinfo = _MOUNTINFO.read_text(encoding="utf-8", errors="replace")
-    real = os.path.realpath(folder)
-    best, kind = "", None
-    for line in (mountinfo or "").splitlines():
-        before, _, after = line.partition(" - ")
-        point = re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), before.split(" ")[4])
-        if len(point) >= len(best) and (real == point or real.startswith(point.rstrip("/") + "/")):
-            best, kind = point, after.split(" ")[0]
-    return kind if kind in NETWORK_FILE_SYSTEMS else None
+    mount = mount_of(folder, read_mountinfo() if mountinfo is None else mountinfo)
+    return mount.kind if mount and mount.kind in NETWORK_FILE_SYSTEMS else None
 
 
 def owner_name(uid: int) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from truewatch_lineage.errors import SpoolUnusableError
 from truewatch_lineage.spool import folder as folders
+from truewatch_lineage.spool import mounts
 
 ROOT = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw"
 
@@ -57,7 +58,7 @@ def test_a_network_file_system_is_refused(tmp_path, monkeypatch):
     """The refusal names the file system and what to do."""
     listing = tmp_path / "mountinfo"
     listing.write_text(f"36 35 98:0 / {tmp_path} rw - nfs4 server:/export rw\n")
-    monkeypatch.setattr(folders, "_MOUNTINFO", listing)
+    monkeypatch.setattr(mounts, "MOUNTINFO", listing)
     with pytest.raises(SpoolUnusableError, match=r"network file system \(nfs4\).*Set spool_dir"):
         folders.prepare(tmp_path / "spool")
 
