@@ -1,0 +1,33 @@
+"""Run ``airflow`` commands one after the other in one warm process, since each start costs seconds.
+
+Takes a JSON list of arguments a line, and answers each by a line: JSON of exit code and output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import traceback
+
+from airflow.cli import cli_parser
+
+
+def run(args: list[str]) -> tuple[int, str]:
+    """Run one command as the command line does."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        try:
+            parsed = cli_parser.get_parser().parse_args(args)
+            parsed.func(parsed)
+        except SystemExit as ended:
+            return ended.code if isinstance(ended.code, int) else int(ended.code is not None), out.getvalue()
+        except Exception:  # noqa: BLE001 - the caller is told, and the next command must run
+            return 1, out.getvalue() + traceback.format_exc()
+    return 0, out.getvalue()
+
+
+for line in sys.stdin:
+    sys.stdout.write(json.dumps(run(json.loads(line))) + "\n")
+    sys.stdout.flush()
