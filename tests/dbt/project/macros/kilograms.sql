@@ -1,0 +1,1 @@
+{% macro kilograms(tonnes) %}cast({{ tonnes }} * 1000 as bigint){% endmacro %}

@@ -1,0 +1,1 @@
+select goods from {{ ref("stg_tariffs") }}

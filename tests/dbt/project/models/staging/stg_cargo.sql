@@ -1,0 +1,4 @@
+select
+    *,
+    {{ kilograms("tonnes") }} as kilograms
+from {{ source("raw", "cargo") }}

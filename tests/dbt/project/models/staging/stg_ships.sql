@@ -1,0 +1,7 @@
+{{ config(materialized="ephemeral") }}
+select
+    imo,
+    ship_name,
+    upper(owner) as owner,
+    gross_tonnage
+from {{ source("raw", "ships") }}

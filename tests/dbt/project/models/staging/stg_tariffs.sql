@@ -1,0 +1,2 @@
+{{ config(materialized="table") }}
+select goods, rate as rate_per_tonne from {{ ref("tariffs") }}
