@@ -84,12 +84,17 @@ events: $(READY) ## Validate and send a folder of events, and compare what arriv
 	@EVENTS_DIR="$(DIR)" $(BIN)/pytest -q -s tests/integration/test_event_folder.py $(PYTEST_ARGS)
 
 .PHONY: lock
-lock: $(READY) ## Pin the newest versions again in requirements/dev.txt
+lock: $(READY) ## Pin the newest versions again in requirements/
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 		--no-emit-index-url --no-annotate --custom-compile-command "make lock" \
 		--extra receiver --group dev -o $(LOCK) pyproject.toml
+	@for file in requirements/*.in; do \
+		$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
+			--no-emit-index-url --no-annotate --custom-compile-command "make lock" \
+			-o "$${file%.in}.txt" "$$file" || exit 1; \
+	done
 
 .PHONY: clean
 clean: ## Remove .venv, caches and builds
-	@rm -rf .venv .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	@rm -rf .venv .nox .airflow .dbt .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -144,7 +144,8 @@ MODELS: Final = {
             "port_name": "= main.stg_ports.port_name",
             "hours_in_port": "~ main.stg_calls.arrived_at, ~ main.stg_calls.departed_at",
         },
-        whole="join main.stg_calls.port_code, join main.stg_ports.port_code, join main.stg_calls.imo, join raw.ships.imo",
+        whole="join main.stg_calls.port_code, join main.stg_ports.port_code,"
+        " join main.stg_calls.imo, join raw.ships.imo",
     ),
     "model.harbour.int_cargo_priced": Node(
         inputs=("main.stg_cargo", "main.stg_tariffs"),
@@ -249,8 +250,9 @@ MODELS: Final = {
             "revenue": "+ main.fct_calls.total_fee",
             "revenue_per_ship": "+ main.fct_calls.total_fee, + raw.ships.imo",
         },
-        whole="join main.fct_calls.call_id, join main.int_calls_enriched.call_id, group_by main.int_calls_enriched.owner,"
-        " group_by raw.ships.owner, join raw.ships.owner, join main.int_calls_enriched.owner",
+        whole="join main.fct_calls.call_id, join main.int_calls_enriched.call_id,"
+        " group_by main.int_calls_enriched.owner, group_by raw.ships.owner,"
+        " join raw.ships.owner, join main.int_calls_enriched.owner",
     ),
     "model.harbour.rpt_long_stays": Node(
         inputs=("main.int_calls_enriched",),

@@ -5,28 +5,18 @@ environment("3").run("import airflow; print(airflow.__version__)", home=tmp_path
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import importlib.util
 import os
-import shutil
 import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
+from support.environments import OUTSIDE, Made, folder_name, skip_unless_possible
 from support.repository import ROOT
 
-BUILD_SECONDS = 900
 RUN_SECONDS = 120
 DAGS = ROOT / "tests" / "airflow" / "dags"
-# Tests clear the environment and give themselves an empty home; uv needs the registry's settings and its cache.
-_OUTSIDE = dict(os.environ)
 
 
 @dataclass(frozen=True)
@@ -74,7 +64,7 @@ class Environment:
     def variables(self, home: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the whole environment of a process of the Airflow whose ``AIRFLOW_HOME`` is ``home``."""
         return {
-            "PATH": f"{self.python.parent}{os.pathsep}{_OUTSIDE.get('PATH', os.defpath)}",
+            "PATH": f"{self.python.parent}{os.pathsep}{OUTSIDE.get('PATH', os.defpath)}",
             "HOME": str(home),
             "TMPDIR": tempfile.gettempdir(),
             "LANG": "C.UTF-8",
@@ -140,78 +130,7 @@ def environment(name: str) -> Environment:
         AssertionError: It could not be made; with what uv said.
     """
     recipe = RECIPES[name]
-    if sys.version_info >= (3, recipe.newest_python + 1):
-        pytest.skip(f"Airflow {name} runs on Python 3.{recipe.newest_python} at most")
-    if importlib.util.find_spec("uv") is None:
-        pytest.skip("uv is not installed")
-    folder = f"{name}-python{sys.version_info.major}.{sys.version_info.minor}"
-    found = Environment(name, recipe.major, ROOT / ".airflow" / folder)
-    with _locked(ROOT / ".airflow" / f"{folder}.lock"):
-        _make(found, recipe)
-    return found
-
-
-def _make(environment: Environment, recipe: Recipe) -> None:
-    """Make what is not there: first what others publish, then this package, whose metadata changes more often."""
-    made = _digest([sys.version, sys.base_prefix, *recipe.requirements, *_texts(recipe.lock)])
-    stamp = environment.folder / ".made"
-    if not _holds(stamp, made):
-        _uv("venv", "--quiet", "--clear", "--python", sys.executable, str(environment.folder))
-        pinned = ["--require-hashes", "-r", str(recipe.lock)] if recipe.lock else recipe.requirements
-        _uv("pip", "install", "--quiet", "--python", str(environment.python), *pinned)
-        stamp.write_text(made)
-    installed = _digest([made, *_texts(ROOT / "pyproject.toml")])
-    stamp = environment.folder / ".installed"
-    if not _holds(stamp, installed):
-        _install_this(environment)
-        stamp.write_text(installed)
-
-
-def _install_this(environment: Environment) -> None:
-    """Install this package by an editable wheel, built with the tools of this environment."""
-    folder = environment.folder / "wheel"
-    shutil.rmtree(folder, ignore_errors=True)
-    _child([sys.executable, "-m", "hatchling", "build", "-t", "wheel:editable", "-d", str(folder)])
-    wheel = next(folder.glob("*.whl"))
-    options = ["--quiet", "--offline", "--no-deps", "--reinstall", "--python", str(environment.python)]
-    _uv("pip", "install", *options, str(wheel))
-
-
-def _uv(*args: str) -> None:
-    _child([sys.executable, "-m", "uv", *args])
-
-
-def _child(command: Sequence[str]) -> None:
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**_OUTSIDE, "UV_PYTHON_DOWNLOADS": "never"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=BUILD_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout}"
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a file's lock, which the kernel frees where the holder dies."""
-    path.parent.mkdir(exist_ok=True)
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _texts(path: Path | None) -> list[str]:
-    return [path.read_text("utf-8")] if path else []
-
-
-def _digest(parts: Sequence[str]) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def _holds(stamp: Path, text: str) -> bool:
-    return stamp.exists() and stamp.read_text() == text
+    skip_unless_possible(f"Airflow {name}", recipe.newest_python)
+    made = Made(ROOT / ".airflow" / folder_name(name), recipe.lock, recipe.requirements)
+    made.make()
+    return Environment(name, recipe.major, made.folder)
