@@ -5,12 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from truewatch_lineage.config.integrations import register_layers
     from truewatch_lineage.config.keys import KEYS, Key
     from truewatch_lineage.config.layers import Layer
     from truewatch_lineage.config.loading import destination_kinds, gather, load
     from truewatch_lineage.config.settings import DestinationSettings, Settings
 
-__all__ = ["KEYS", "DestinationSettings", "Key", "Layer", "Settings", "destination_kinds", "gather", "load"]
+__all__ = [
+    "KEYS",
+    "DestinationSettings",
+    "Key",
+    "Layer",
+    "Settings",
+    "destination_kinds",
+    "gather",
+    "load",
+    "register_layers",
+]
 
 _HOMES: Final = {
     "KEYS": "keys",
@@ -18,6 +29,7 @@ _HOMES: Final = {
     "Layer": "layers",
     "DestinationSettings": "settings",
     "Settings": "settings",
+    "register_layers": "integrations",
 }
 
 

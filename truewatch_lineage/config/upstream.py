@@ -1,4 +1,4 @@
-"""Undo what OpenLineage's loader of variables does to a token.
+"""What OpenLineage's own client reads: the file it takes, and what its loader of variables does to a token.
 
 ``OpenLineageClient._load_config_from_env_variables`` (openlineage-python 1.54) lower-cases the key and parses the value
 as JSON, so that a token such as ``9e12``, ``true``, ``null`` or ``"x"`` reaches a transport as something else. The
@@ -8,13 +8,16 @@ variable still holds the text: it is the one whose name leads to the key and who
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from truewatch_lineage.config.keys import fold
 from truewatch_lineage.errors import TokenError
 
+_FILE: Final = "openlineage.yml"
 _PREFIX: Final = "OPENLINEAGE__TRANSPORT__"
 _TOKEN_SPELLINGS: Final = frozenset({"token", "apikey"})
 
@@ -44,6 +47,20 @@ def restore_tokens(params: Mapping[str, Any], environ: Mapping[str, str]) -> Map
     """
     variables = tuple(_variables(environ))
     return _restore(params, (), variables) if variables else params
+
+
+def upstream_file(environ: Mapping[str, str]) -> Path | None:
+    """Return the file that OpenLineage's client would read here, or None.
+
+    As ``OpenLineageClient._find_yaml_config_path`` (openlineage-python 1.54) looks for it.
+    """
+    named = environ.get("OPENLINEAGE_CONFIG")
+    places = ([Path(named)] if named else []) + [Path(_FILE).absolute(), _home() / ".openlineage" / _FILE]
+    return next((path for path in places if os.path.isfile(path) and os.access(path, os.R_OK)), None)  # noqa: PTH113 - never raises
+
+
+def _home() -> Path:
+    return Path(os.path.expanduser("~"))  # noqa: PTH111 - never raises where there is none
 
 
 def _variables(environ: Mapping[str, str]) -> Iterator[_Variable]:
