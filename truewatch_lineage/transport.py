@@ -5,6 +5,7 @@ The only module of the core that imports openlineage.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,12 +14,13 @@ from openlineage.client.transport import Config, Transport, get_default_factory
 
 from truewatch_lineage.config import Settings, load
 from truewatch_lineage.errors import ConfigError
+from truewatch_lineage.injection import KIND, InjectableConfig, InjectableTransport
 from truewatch_lineage.pipeline import Pipeline
 
 ALIAS = "truewatch"
 
 
-class TrueWatchConfig(Config):
+class TrueWatchConfig(InjectableConfig, Config):
     """The settings as the transport is given them.
 
     Args:
@@ -41,7 +43,7 @@ class TrueWatchConfig(Config):
         return cls(load(params))
 
 
-class TrueWatchTransport(Transport):
+class TrueWatchTransport(InjectableTransport, Transport):
     """Delivers OpenLineage events to TrueWatch, DataKit, Spotify Portal or another OpenLineage endpoint.
 
     ``emit()`` ends once the event is safe on disk, then tries within ``delivery_budget`` to deliver it; it returns
@@ -59,6 +61,8 @@ class TrueWatchTransport(Transport):
 
     def __init__(self, config: TrueWatchConfig | Mapping[str, Any]) -> None:
         self.config = config if isinstance(config, TrueWatchConfig) else TrueWatchConfig.from_dict(_mapping(config))
+        if self.config.settings.spark_inject and "airflow" in sys.modules:
+            self.kind = KIND
 
     def __str__(self) -> str:
         destinations = ", ".join(f"{one.name}: {one.profile.kind}" for one in self._named().destinations)
@@ -93,7 +97,9 @@ class TrueWatchTransport(Transport):
         return made or self.__dict__.setdefault("pipeline", Pipeline(self._named()))
 
     def _named(self) -> Settings:
-        settings = self.config.settings
+        return self._as_named(self.config.settings)
+
+    def _as_named(self, settings: Settings) -> Settings:
         if self.name and len(settings.destinations) == 1 and settings.destinations[0].name == "default":
             return replace(settings, destinations=(replace(settings.destinations[0], name=self.name),))
         return settings

@@ -3,6 +3,7 @@
 # ruff: noqa: PLC0415 - late imports are what this module is for
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 
@@ -22,13 +23,47 @@ def base_hook() -> type[Any]:
     return BaseHook  # type: ignore[no-any-return]
 
 
+def lineage_conf() -> Any:
+    """Return the OpenLineage provider's ``conf`` module, or None where the provider is not installed."""
+    try:
+        from airflow.providers.openlineage import conf
+    except ImportError:
+        return None
+    return conf
+
+
+def hook_lineage_reader() -> type[Any]:
+    """Return ``HookLineageReader``."""
+    try:
+        from airflow.sdk.lineage import HookLineageReader
+    except ImportError:
+        from airflow.lineage.hook import HookLineageReader
+    return HookLineageReader  # type: ignore[no-any-return]
+
+
+def has_section(section: str) -> bool:
+    """Tell whether ``airflow.cfg`` has a section."""
+    return bool(conf().has_section(section))
+
+
 def mask(secret: str) -> None:
     """Have Airflow mask a secret in the logs of this process, and of the task it supervises."""
     try:
         from airflow.sdk.log import mask_secret
     except ImportError:
-        from airflow.utils.log.secrets_masker import mask_secret
+        mask_secret = _old_mask_secret()
     mask_secret(secret)
+    core = sys.modules.get("airflow._shared.secrets_masker")  # from 3.1 on Airflow's own processes have one too
+    if core is not None:
+        core.mask_secret(secret)
+
+
+def _old_mask_secret() -> Any:
+    try:
+        from airflow.sdk.execution_time.secrets_masker import mask_secret
+    except ImportError:
+        from airflow.utils.log.secrets_masker import mask_secret
+    return mask_secret
 
 
 def stats() -> Any:
@@ -38,3 +73,49 @@ def stats() -> Any:
     except ImportError:
         from airflow.stats import Stats
     return Stats
+
+
+def conf() -> Any:
+    """Return Airflow's configuration, which runs ``_CMD`` and asks for ``_SECRET`` of ``[truewatch] token``.
+
+    Raises:
+        ImportError: There is no Airflow.
+    """
+    from airflow.configuration import conf as found
+
+    # It does so for options that providers have declared, which not all of its processes load.
+    found.sensitive_config_values.add(("truewatch", "token"))
+    return found
+
+
+def not_found() -> type[Exception]:
+    """Return what Airflow raises where it finds no connection of a name."""
+    from airflow.exceptions import AirflowNotFoundException
+
+    return AirflowNotFoundException  # type: ignore[no-any-return]
+
+
+def get_connection(conn_id: str) -> Any:
+    """Return a connection, asked for as this process may: a task of Airflow 3 asks its supervisor, others the database.
+
+    Raises:
+        Exception: Airflow's own, for whatever is wrong.
+    """
+    if supervisor() is not None:
+        from airflow.sdk import Connection
+
+        return Connection.get(conn_id)
+    from airflow.models.connection import Connection as Stored
+
+    return Stored.get_connection_from_secrets(conn_id)
+
+
+def supervisor() -> Any:
+    """Return a task's way to its supervisor, or None outside of Airflow 3's tasks."""
+    return getattr(sys.modules.get("airflow.sdk.execution_time.task_runner"), "SUPERVISOR_COMMS", None)
+
+
+def is_asking_supervisor() -> bool:
+    """Tell whether some thread waits for an answer of the supervisor."""
+    lock = getattr(supervisor(), "_thread_lock", None)
+    return lock is not None and lock.locked()

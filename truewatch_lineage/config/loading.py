@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from truewatch_lineage.config import coerce
 from truewatch_lineage.config.destination import build
 from truewatch_lineage.config.found import Found
+from truewatch_lineage.config.integrations import registered_layers
 from truewatch_lineage.config.keys import KEYS, TOKEN_KEYS
 from truewatch_lineage.config.layers import Layer, environment_layer, file_layer
 from truewatch_lineage.config.levels import Values, merge, normalise
@@ -38,7 +39,7 @@ def load(
     params: Mapping[str, Any] | None = None,
     *,
     environ: Mapping[str, str] = os.environ,
-    layers: Sequence[Layer] = (),
+    layers: Sequence[Layer] | None = None,
     need_destination: bool = True,
     params_name: str = PARAMS,
 ) -> Settings:
@@ -47,7 +48,7 @@ def load(
     Args:
         params: The transport's own settings, or the command line's: the highest level. Not changed.
         environ: The environment.
-        layers: Levels between the environment and the file, the highest first.
+        layers: Levels between the environment and the file, the highest first; None for those of the integrations.
         need_destination: False for a command that looks at the spool only: destinations are then neither needed nor
             read, so that ``spool status`` works in a shell that lacks the token.
         params_name: What people know ``params`` by.
@@ -61,7 +62,14 @@ def load(
             to mend it, and never shows a value.
     """
     notices: list[str] = []
-    whole, destinations = gather(params, environ=environ, layers=layers, params_name=params_name, notices=notices)
+    whole, destinations = gather(
+        params,
+        environ=environ,
+        layers=layers,
+        need_destination=need_destination,
+        params_name=params_name,
+        notices=notices,
+    )
     settings = _whole(whole, environ)
     built: tuple[DestinationSettings, ...] = ()
     if need_destination and not settings["disabled"]:
@@ -75,7 +83,8 @@ def gather(
     params: Mapping[str, Any] | None = None,
     *,
     environ: Mapping[str, str] = os.environ,
-    layers: Sequence[Layer] = (),
+    layers: Sequence[Layer] | None = None,
+    need_destination: bool = True,
     params_name: str = PARAMS,
     notices: list[str] | None = None,
 ) -> tuple[Values, dict[str, Values]]:
@@ -85,6 +94,7 @@ def gather(
         params: As of `load`.
         environ: As of `load`.
         layers: As of `load`.
+        need_destination: As of `load`; False leaves out what an integration would have to ask for.
         params_name: As of `load`.
         notices: Where sentences about what has no effect are added.
 
@@ -96,6 +106,8 @@ def gather(
     """
     notices = notices if notices is not None else []
     restored = restore_tokens(params or {}, environ)
+    if layers is None:
+        layers = registered_layers(restored, environ, need_destination=need_destination)
     given = (Layer(params_name, restored), environment_layer(environ, notices), *layers, file_layer(environ))
     return merge([normalise(layer, notices) for layer in given if layer])
 

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from truewatch_lineage.destinations.token_command import CommandToken
 from truewatch_lineage.destinations.token_file import FileToken
@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 
+@runtime_checkable
 class TokenSource(Protocol):
     """Gives the token of one destination; its repr and its errors never hold it."""
 
@@ -150,7 +151,7 @@ class EnvToken:
         return None
 
 
-Factory = Callable[[str], TokenSource]
+Factory = Callable[..., TokenSource]
 _factories: Final[dict[str, Factory]] = {}
 
 
@@ -159,12 +160,12 @@ def register_token_source(key: str, factory: Factory) -> None:
 
     Args:
         key: The setting, such as ``airflow_conn_id``.
-        factory: Makes the source from the setting's text, without reading the token yet.
+        factory: Makes the source from the setting's text and the options beside it, without reading the token yet.
     """
     _factories[key] = factory
 
 
-def registered_token_source(key: str, text: str) -> TokenSource | None:
+def registered_token_source(key: str, text: str, **options: str | None) -> TokenSource | None:
     """Make the source for ``key`` from ``text``, or return None where no integration has registered it."""
     factory = _factories.get(key)
-    return factory(text) if factory else None
+    return factory(text, **options) if factory else None
