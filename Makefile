@@ -7,6 +7,7 @@ SHELL := /bin/sh
 PYTHON ?= python3 python3.13 python3.12 python3.11 python3.10
 PYTEST_ARGS ?=
 WORKERS ?= 2
+AIRFLOW := tests/airflow
 
 BIN := .venv/bin
 READY := .venv/.ready
@@ -65,7 +66,8 @@ format: $(READY) ## Format the code and mend what ruff can mend
 
 .PHONY: test
 test: $(READY) ## Every test but the slow ones
-	@$(BIN)/pytest -n $(WORKERS) -m "not slow and not serial" $(PYTEST_ARGS)
+	@$(BIN)/pytest -n $(WORKERS) -m "not slow and not serial" --ignore=$(AIRFLOW) $(PYTEST_ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not serial" $(AIRFLOW) $(PYTEST_ARGS)
 	@$(BIN)/pytest -m "serial and not slow" $(PYTEST_ARGS)
 
 .PHONY: test-full
@@ -91,7 +93,7 @@ lock: $(READY) ## Pin the newest versions again in requirements/
 	@for file in requirements/*.in; do \
 		$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 			--no-emit-index-url --no-annotate --custom-compile-command "make lock" \
-			-o "$${file%.in}.txt" "$$file" || exit 1; \
+			-o "$${file%.in}.txt" pyproject.toml "$$file" || exit 1; \
 	done
 
 .PHONY: clean
