@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from truewatch_lineage.config import KEYS, coerce
 from truewatch_lineage.config.found import Found
 from truewatch_lineage.config.keys import PREFIX, TOKEN_KEYS
-from truewatch_lineage.config.levels import DEFAULT_NAME
+from truewatch_lineage.config.settings import DEFAULT_NAME
 from truewatch_lineage.config.urls import choose_profile
 from truewatch_lineage.destinations.tokens import EnvToken, FileToken
 
@@ -38,19 +38,45 @@ def lines(tool: str, whole: Values, destinations: Mapping[str, Values], *, as_fi
         destinations: Those of each destination, as written.
         as_file: As a file in the place of exports.
     """
+    settings, notes = written(whole, destinations)
+    shown = config_file(tool, {"type": TYPE, **settings}) if as_file else _exports(tool, settings)
+    return comments(*notes) + shown
+
+
+def written(whole: Values, destinations: Mapping[str, Values]) -> tuple[Written, list[str]]:
+    """Return the settings as they are to be written, tokens by reference, and what is to be said of them.
+
+    Args:
+        whole: As of `lines`.
+        destinations: As of `lines`.
+    """
     notes: list[str] = []
-    settings = _written(whole, notes)
+    settings = plain(whole, notes)
     if list(destinations) == [DEFAULT_NAME]:
         settings |= _destination(destinations[DEFAULT_NAME], notes)
-    else:
+    elif destinations:
         settings["destinations"] = {name: _destination(values, notes) for name, values in destinations.items()}
-    shown = config_file(tool, {"type": TYPE, **settings}) if as_file else _exports(tool, settings)
-    return "\n".join([*(f"# {note}" for note in dict.fromkeys(notes)), shown])
+    return settings, list(dict.fromkeys(notes))
+
+
+def comments(*texts: str | None) -> str:
+    """Return each text as a line that a shell, a configuration and YAML all pass over."""
+    return "".join(f"# {text}\n" for text in texts if text)
+
+
+def exports(variables: Mapping[str, Any]) -> str:
+    """Return a shell's line for each variable; what is no text is written as JSON."""
+    return "\n".join(f"export {name}={shlex.quote(text(value))}" for name, value in variables.items())
+
+
+def text(value: Any) -> str:
+    """Write a value as text: JSON where it is none."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def config_value(value: object) -> str:
     """Write a value for airflow.cfg, in which a percent sign stands for an interpolation unless doubled."""
-    return (value if isinstance(value, str) else json.dumps(value)).replace("%", "%%")
+    return text(value).replace("%", "%%")
 
 
 def _exports(tool: str, settings: Written) -> str:
@@ -64,8 +90,7 @@ def _exports(tool: str, settings: Written) -> str:
         first = {"OPENLINEAGE__TRANSPORT__TYPE": TYPE}
         if tool in NAMESPACES:
             first["OPENLINEAGE_NAMESPACE"] = NAMESPACES[tool]
-    exports = [f"export {name}={shlex.quote(_text(value))}" for name, value in {**first, **variables}.items()]
-    return "\n".join([*exports, *([THEN_DBT] if tool == "dbt" else [])])
+    return exports({**first, **variables}) + (f"\n{THEN_DBT}" if tool == "dbt" else "")
 
 
 def config_file(tool: str, transport: Written) -> str:
@@ -79,29 +104,31 @@ def config_file(tool: str, transport: Written) -> str:
     return "\n".join(lines)
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 def _destination(values: Values, notes: list[str]) -> Written:
-    written = _written({name: found for name, found in values.items() if name not in TOKEN_KEYS}, notes)
+    settings = plain({name: found for name, found in values.items() if name not in TOKEN_KEYS}, notes)
     profile = choose_profile(values.get("destination"), values.get("endpoint"), values.get("url"))
     key = next((key for key in TOKEN_KEYS if key in values), None)
     if profile.sends_token and (key is not None or profile.needs_token):
-        written |= _reference(key, values, notes)
-    return written
+        settings |= _reference(key, values, notes)
+    return settings
 
 
-def _written(values: Values, notes: list[str]) -> Written:
-    written = {}
+def plain(values: Values, notes: list[str]) -> Written:
+    """Return settings that hold no token as they are to be written.
+
+    Args:
+        values: As they were found.
+        notes: Where a sentence is added for what is left out.
+    """
+    settings = {}
     for name, found in values.items():
         if name == "proxy" and urlsplit(str(found.value)).username is not None:
             notes.append(
                 f"The proxy's url holds a password, which is not printed: set {KEYS['proxy'].variable} yourself."
             )
         else:
-            written[name] = list(found.value) if isinstance(found.value, tuple) else found.value
-    return written
+            settings[name] = list(found.value) if isinstance(found.value, tuple) else found.value
+    return settings
 
 
 def _reference(key: str | None, values: Values, notes: list[str]) -> Written:

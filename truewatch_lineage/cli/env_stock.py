@@ -7,7 +7,7 @@ import shlex
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from truewatch_lineage.cli.env_own import NAMESPACES, THEN_DBT, config_file
+from truewatch_lineage.cli.env_own import NAMESPACES, THEN_DBT, comments, config_file, text
 from truewatch_lineage.config import DestinationSettings
 from truewatch_lineage.destinations.tokens import EnvToken, FileToken
 
@@ -31,6 +31,7 @@ PLACEHOLDERS: Final = {
 _PREFIX: Final = "OPENLINEAGE__TRANSPORT__"
 _MARK: Final = "<TOKEN-HERE>"
 _ABOUT: Final = "OpenLineage's own client keeps nothing: what can't be delivered after its retries is lost."
+_SYNC: Final = "Of type http, never async_http: Airflow emits in forks that end before a thread has sent anything."
 _QUOTED: Final = "The token stands in JSON's quotes, without which the client would take 9e12 for a number."
 _FILL_IN: Final = "Put the token in the place of {placeholder}; keep the {where} to yourself."
 
@@ -43,18 +44,40 @@ def lines(tool: str, destination: DestinationSettings, *, as_file: bool) -> str:
         destination: Where to send.
         as_file: As a file in the place of exports.
     """
-    sends_token = destination.profile.sends_token and (
-        destination.profile.needs_token or destination.token_source is not None
-    )
-    placeholder = PLACEHOLDERS.get(destination.profile.kind, "")
-    token = (placeholder if as_file else _reference(destination) or placeholder) if sends_token else None
-    where = "file" if as_file else "result"
-    fill_in = _FILL_IN.format(placeholder=placeholder, where=where) if token and token == placeholder else None
+    token, fill_in = token_words(destination, as_file=as_file)
+    about = comments(_ABOUT, _SYNC if tool == "airflow" else None)
     if as_file:
-        return _comments(_ABOUT, fill_in) + config_file(tool, _transport(destination, token))
+        return about + comments(fill_in) + config_file(tool, _transport(destination, token))
     if tool == "airflow":
-        return _comments(_ABOUT, fill_in) + _airflow(destination, token)
-    return _comments(_ABOUT, _QUOTED if token else None, fill_in) + _exports(tool, destination, token)
+        return about + comments(fill_in) + _airflow(destination, token)
+    return about + comments(_QUOTED if token else None, fill_in) + _exports(tool, destination, token)
+
+
+def token_words(destination: DestinationSettings, *, as_file: bool) -> tuple[str | None, str | None]:
+    """Return what is written in the place of the token, and what is to be said of it.
+
+    Args:
+        destination: Where to send.
+        as_file: Whether no shell will fill it in.
+
+    Returns:
+        What a shell in double quotes replaces by the token, or a place to fill in; None where none is sent. Then a
+        sentence, or None.
+    """
+    profile = destination.profile
+    if not profile.sends_token or not (profile.needs_token or destination.token_source is not None):
+        return None, None
+    reference = None if as_file else _reference(destination)
+    placeholder = PLACEHOLDERS.get(profile.kind, "")
+    if reference or not placeholder:
+        return reference, None
+    return placeholder, _FILL_IN.format(placeholder=placeholder, where="file" if as_file else "result")
+
+
+def quoted(text: str, mark: str, reference: str) -> str:
+    """Quote a text for a shell, but for ``mark``, in whose place the shell puts what ``reference`` names."""
+    # The quotes are closed around the reference.
+    return shlex.quote(text).replace(mark, f"'\"{reference}\"'")
 
 
 def _transport(destination: DestinationSettings, token: str | None) -> dict[str, Any]:
@@ -71,7 +94,7 @@ def _transport(destination: DestinationSettings, token: str | None) -> dict[str,
 def _exports(tool: str, destination: DestinationSettings, token: str | None) -> str:
     transport = _transport(destination, token)
     auth = transport.pop("auth", None)
-    variables = [f"{name.upper()}={shlex.quote(_text(value))}" for name, value in transport.items()]
+    variables = [f"{name.upper()}={shlex.quote(text(value))}" for name, value in transport.items()]
     if auth is not None:
         # Releases before 1.40 do not find a key that is a variable of its own.
         variables.append(f'AUTH="{{\\"type\\":\\"api_key\\",\\"apiKey\\":\\"{token}\\"}}"')
@@ -82,26 +105,16 @@ def _exports(tool: str, destination: DestinationSettings, token: str | None) -> 
 
 
 def _airflow(destination: DestinationSettings, token: str | None) -> str:
-    text = json.dumps(_transport(destination, _MARK if token else None))
-    # The quotes are closed around the reference, so that the shell fills it in.
-    quoted = shlex.quote(text).replace(_MARK, f"'\"{token}\"'") if token else shlex.quote(text)
+    transport = quoted(json.dumps(_transport(destination, _MARK if token else None)), _MARK, token or "")
     return (
         f"export AIRFLOW__OPENLINEAGE__NAMESPACE={NAMESPACES['airflow']}\n"
-        f"export AIRFLOW__OPENLINEAGE__TRANSPORT={quoted}"
+        f"export AIRFLOW__OPENLINEAGE__TRANSPORT={transport}"
     )
 
 
 def _reference(destination: DestinationSettings) -> str | None:
-    """Return what a shell replaces by the token, or None; what may be the token itself is not repeated."""
+    """Return what a shell, in double quotes, replaces by the token; None where the token itself may stand there."""
     source = destination.token_source
     if isinstance(source, FileToken) and source.describe() == f"file {source.path}":
         return f"$(cat {shlex.quote(str(source.path))})"
     return f"${{{source.name}}}" if isinstance(source, EnvToken) and source.name else None
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _comments(*texts: str | None) -> str:
-    return "".join(f"# {text}\n" for text in texts if text)

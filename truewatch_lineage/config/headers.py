@@ -39,10 +39,15 @@ def headers(found: Found) -> dict[str, str]:
     return result
 
 
+def holds_credential(name: str, value: str = "") -> bool:
+    """Tell whether a header is a credential by its name, or by how its value begins."""
+    return bool(_SECRET.search(name) or _SECRET_VALUE.match(value))
+
+
 def _name(found: Found, name: Any) -> str:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise found.error("holds a name that no HTTP header can have")
-    if _SECRET.search(name):
+    if holds_credential(name):
         fix = (
             "Give the token as token, token_file, token_env or token_command; auth_method x_token sends it as X-Token."
         )
@@ -55,7 +60,7 @@ def _name(found: Found, name: Any) -> str:
 def _value(found: Found) -> str:
     value = coerce.text(found)
     if not isinstance(found.value, str) or _VALUE.fullmatch(found.value):
-        if _SECRET_VALUE.match(value):
+        if holds_credential("", value):
             raise found.error("holds a credential, which headers may not", "Give the token as token or token_file.")
         return value
     raise found.error("holds a character that no header's value may hold, such as a line break")
