@@ -33,10 +33,7 @@ def section_layer(environ: Mapping[str, str] = os.environ) -> Layer | None:
     Args:
         environ: Where the variables are looked for.
     """
-    try:
-        conf = compat.conf()
-    except ImportError:  # another program's module of the name airflow
-        return None
+    conf = compat.conf()
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for option in _written(conf, environ):

@@ -55,7 +55,10 @@ def airflow_layers(
     Raises:
         ConfigError: A connection that is named is not there, or says what is no setting.
     """
-    section = section_layer(environ)
+    try:
+        section = section_layer(environ)
+    except ImportError:  # another program's module of the name airflow
+        return []
     layers = [section] if section else []
     return layers + _connections(params, environ, layers) if need_destination else layers
 
