@@ -41,9 +41,10 @@ def hook_lineage_reader() -> type[Any]:
     return HookLineageReader  # type: ignore[no-any-return]
 
 
-def has_section(section: str) -> bool:
-    """Tell whether ``airflow.cfg`` has a section."""
-    return bool(conf().has_section(section))
+def has_options(section: str) -> bool:
+    """Tell whether ``airflow.cfg`` says something in a section: those that Airflow writes hold comments alone."""
+    found = conf()
+    return bool(found.has_section(section) and found.options(section))
 
 
 def mask(secret: str) -> None:

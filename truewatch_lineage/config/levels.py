@@ -11,11 +11,9 @@ from truewatch_lineage.config import coerce
 from truewatch_lineage.config.found import Found
 from truewatch_lineage.config.keys import KEYS, TOKEN_KEYS, Scope, fold
 from truewatch_lineage.config.layers import Layer
+from truewatch_lineage.config.settings import DEFAULT_NAME
 from truewatch_lineage.config.spelling import DESTINATIONS, expect_mapping, resolve
 from truewatch_lineage.errors import ConfigError
-
-DEFAULT_NAME: Final = "default"
-"""The name of the destination that flat settings describe."""
 
 _NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}")
 _SHOWN: Final = 80

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from truewatch_lineage.destinations.profile import AuthMethod, Profile
 from truewatch_lineage.destinations.tokens import TokenSource
@@ -19,6 +19,9 @@ if TYPE_CHECKING:  # 3 ms that few settings need
     from truewatch_lineage.events.match import Match
 
 Delivery = Literal["auto", "inline", "background", "spool"]
+
+DEFAULT_NAME: Final = "default"
+"""The name of the destination that flat settings describe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +104,13 @@ class Settings:
     disabled: bool = False
     origins: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+
+    def named(self, name: str | None) -> Settings:
+        """Give the one destination that flat settings describe a name, as upstream's composite does with a transport.
+
+        Args:
+            name: The name, or None to leave it as it is.
+        """
+        if name and len(self.destinations) == 1 and self.destinations[0].name == DEFAULT_NAME:
+            return replace(self, destinations=(replace(self.destinations[0], name=name),))
+        return self

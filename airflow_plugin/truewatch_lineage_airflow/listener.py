@@ -1,0 +1,36 @@
+"""Hears the end of tasks: a pod that vanishes takes its spool along, so what is due is delivered before."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from airflow.listeners import hookimpl
+
+from truewatch_lineage_airflow import late_default
+
+log = logging.getLogger(__name__)
+
+MARKERS: Final = frozenset({"TaskRunnerMarker", "TaskCommandMarker"})
+"""How Airflow 3 and Airflow 2 say that a task's process ends; the fork for its last event has ended by then."""
+
+
+class TaskListener:
+    """Of everything else that ends, such as the scheduler, it takes no notice."""
+
+    @hookimpl  # type: ignore[untyped-decorator]  # Airflow is untyped here
+    def before_stopping(self, component: Any) -> None:
+        """Deliver what is due for at most ``exit_budget`` seconds, and report the spool's figures."""
+        if type(component).__name__ not in MARKERS:
+            return
+        try:
+            from truewatch_lineage_airflow.task_end import finish  # noqa: PLC0415 - only the end of a task needs it
+
+            for params in late_default.own_transports():
+                finish(params)
+        except Exception as error:  # noqa: BLE001 - the outermost guard: the task has done its work
+            # Its text may quote a setting, so only its class is told.
+            log.warning("Lineage stays in the spool at the end of the task: %s", type(error).__name__)
+
+
+LISTENER: Final = TaskListener()

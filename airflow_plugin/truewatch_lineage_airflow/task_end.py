@@ -1,0 +1,61 @@
+"""What a task does last: a bounded delivery of what waits, and the spool's figures for Airflow's metrics."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from truewatch_lineage.config import Settings, load
+from truewatch_lineage.spool import Store, report
+from truewatch_lineage.spool.glance import has_due
+from truewatch_lineage_airflow import stats
+from truewatch_lineage_airflow.masking import mask_known
+
+CONNECTIONS: Final = 8
+"""Attempts in flight at most, for a destination that sets no ``concurrency``."""
+
+_OF_UPSTREAM: Final = ("type", "name", "priority")
+"""What OpenLineage's client takes of a transport's settings for itself."""
+
+
+def finish(params: Mapping[str, Any]) -> None:
+    """Deliver what is due in the spool of one transport, then report how things stand there.
+
+    Where there is no spool, or nothing in it is due, no connection is looked up and nothing is sent.
+
+    Args:
+        params: The transport's own settings, as in the provider's configuration.
+
+    Raises:
+        TruewatchLineageError: The settings are wrong, or the spool can't be used.
+    """
+    started = time.monotonic()
+    given = {key: value for key, value in params.items() if key not in _OF_UPSTREAM}
+    whole = load(given, need_destination=False)
+    if whole.disabled or not report.exists(whole.spool_dir):
+        return
+    store = Store(
+        whole.spool_dir,
+        durability=whole.durability,
+        max_bytes=whole.spool_max_bytes,
+        receipts_days=whole.receipts_days,
+    )
+    try:
+        if whole.delivery != "spool" and has_due(store):
+            _drain(store, load(given).named(params.get("name")), started + whole.exit_budget)
+        stats.report(store)
+    finally:
+        store.close()
+
+
+def _drain(store: Store, settings: Settings, deadline: float) -> None:
+    from truewatch_lineage.courier import Courier  # noqa: PLC0415 - and the HTTP client, which few tasks need here
+
+    mask_known(settings)
+    courier = Courier(store, settings.destinations, connections=CONNECTIONS)
+    try:
+        courier.drain(max(0.0, deadline - time.monotonic()))
+    finally:
+        courier.stop()
+        mask_known(settings)
