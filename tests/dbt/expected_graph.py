@@ -95,6 +95,11 @@ SNAPSHOTS: Final = {
         columns={
             **identical("raw.ships", "imo", "flag", "gross_tonnage", "owner", "_loaded_at"),
             "ship_name": "~ raw.ships.ship_name",
+            # Of dbt's own strategy `timestamp`: a hash of key and updated_at, and from when to when a row was valid.
+            "dbt_scd_id": "~ raw.ships.imo, ~ raw.ships._loaded_at",
+            "dbt_updated_at": "= raw.ships._loaded_at",
+            "dbt_valid_from": "= raw.ships._loaded_at",
+            "dbt_valid_to": "~ raw.ships._loaded_at",
         },
     ),
 }

@@ -1,0 +1,1 @@
+select boat, length * 3.28 as feet from {{ ref("boats") }}

@@ -1,0 +1,1 @@
+select boat from {{ ref("boats_in_feet") }} where feet > 30

@@ -1,0 +1,163 @@
+"""A real dbt with duckdb in an environment of its own, projects to run it on, and what plain dbt says beside ours.
+
+dbt = environment("newest")
+project = copy_of(HARBOUR, tmp_path)
+ran = dbt.run("truewatch-dbt", "build", project=project, env={"TRUEWATCH_LINEAGE_URL": receiver.url})
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from support.cli import Ran
+from support.environments import OUTSIDE, Made, folder_name, skip_unless_possible
+from support.repository import ROOT
+
+RUN_SECONDS = 50
+HARBOUR = ROOT / "tests" / "dbt" / "project"
+"""The whole project, whose lineage is in ``tests/dbt/expected_graph.py``."""
+SMALL = ROOT / "tests" / "dbt" / "small"
+"""A seed, two models and a test: enough where only dbt's words and exit codes matter."""
+
+OLDER = ("1.8", "1.9", "1.10", "1.11")
+LOCK = ROOT / "requirements" / "dbt.txt"
+NEWEST_PYTHON = {"1.8": 12, "1.9": 12}
+
+_MASKS = [
+    (re.compile(r"\x1b\[[0-9;]*m"), ""),
+    (re.compile(r"\b\d{2}:\d{2}:\d{2}(?:\.\d+)?"), "TIME"),
+    (re.compile(r"\b\d{4}-\d{2}-\d{2}[T ]TIME(?:Z|[+-]\d{2}:\d{2})?"), "TIME"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "ID"),
+    (re.compile(r"\b\d+(?:\.\d+)?(?:e-\d+)? ?(?:seconds|s)\b"), "SECONDS"),
+    (re.compile(r"\b0x[0-9a-f]+\b"), "ADDRESS"),
+]
+_OF_ONE_RUN = frozenset(
+    {"ts", "pid", "invocation_id", "thread", "elapsed", "execution_time", "started_at", "finished_at"}
+)
+
+
+@dataclass(frozen=True)
+class Dbt:
+    """An environment with dbt-core, dbt-duckdb, openlineage-dbt, sqlglot and this package.
+
+    Attributes:
+        name: ``newest``, as ``requirements/dbt.txt`` pins it, or one of ``OLDER``.
+        made: Where it is.
+    """
+
+    name: str
+    made: Made
+
+    def variables(self, home: Path, more: Mapping[str, object] | None = None) -> dict[str, str]:
+        """Return the whole environment of a process; nothing else but a path and a locale is inherited."""
+        return {
+            "PATH": f"{self.made.scripts}{os.pathsep}{OUTSIDE.get('PATH', os.defpath)}",
+            "HOME": str(home),
+            "TMPDIR": tempfile.gettempdir(),
+            "LANG": "C.UTF-8",
+            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+            **{name: str(value) for name, value in (more or {}).items()},
+        }
+
+    def command(self, name: str, *args: object) -> list[str]:
+        """Give the command line of ``dbt``, ``truewatch-dbt`` or ``dbt-ol``."""
+        # Popen looks for it on our own PATH, not on the child's.
+        return [str(self.made.scripts / name), *map(str, args)]
+
+    def run(
+        self,
+        name: str,
+        *args: object,
+        project: Path,
+        env: Mapping[str, object] | None = None,
+        timeout: float = RUN_SECONDS,
+    ) -> Ran:
+        """Run a command in a project's folder; a failure shows in the result.
+
+        Raises:
+            subprocess.TimeoutExpired: It took longer than ``timeout`` seconds, and was killed.
+        """
+        done = subprocess.run(
+            self.command(name, *args),
+            cwd=project,
+            env=self.variables(project.parent, env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def environment(name: str = "newest") -> Dbt:
+    """Return an environment with dbt, made first where it is not there.
+
+    Skips the test where this Python has no such dbt, or no uv.
+
+    Raises:
+        AssertionError: It could not be made; with what uv said.
+    """
+    skip_unless_possible(f"dbt {name}", NEWEST_PYTHON.get(name, 13))
+    folder = ROOT / ".dbt" / folder_name(name)
+    if name == "newest":
+        made = Made(folder, lock=LOCK)
+    else:
+        made = Made(folder, requirements=(f"dbt-core~={name}.0", "dbt-duckdb", "openlineage-dbt", "sqlglot"))
+    made.make()
+    return Dbt(name, made)
+
+
+def copy_of(project: Path, folder: Path, files: Mapping[str, str | None] | None = None) -> Path:
+    """Copy a project into ``folder`` and return it.
+
+    Args:
+        project: ``HARBOUR`` or ``SMALL``.
+        folder: Where its folder is made.
+        files: Texts of files to add or to replace, by their paths; None takes one away.
+    """
+    made = folder / "project"
+    shutil.copytree(project, made, ignore=shutil.ignore_patterns("target", "logs", "*.duckdb", ".user.yml"))
+    for name, text in (files or {}).items():
+        path = made / name
+        if text is None:
+            path.unlink()
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return made
+
+
+def masked(text: str, *folders: Path) -> str:
+    """Take out of dbt's output what differs from run to run: times, durations, ids, colours, and ``folders``."""
+    for folder in folders:
+        text = text.replace(str(folder), "FOLDER")
+    lines = [_without_moment(line) if line.startswith("{") else line for line in text.splitlines()]
+    text = "\n".join(lines)
+    for pattern, name in _MASKS:
+        text = pattern.sub(name, text)
+    return text
+
+
+def _without_moment(line: str) -> str:
+    """Take times and ids out of a line of ``--log-format json``, but leave one that is no JSON."""
+    try:
+        tree = json.loads(line)
+    except ValueError:
+        return line
+    return json.dumps(_pruned(tree))
+
+
+def _pruned(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {name: _pruned(value) for name, value in tree.items() if name not in _OF_ONE_RUN}
+    return [_pruned(value) for value in tree] if isinstance(tree, list) else tree
