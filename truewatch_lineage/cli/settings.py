@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from truewatch_lineage.cli import in_airflow
 from truewatch_lineage.config import KEYS, Key, Settings, load
 from truewatch_lineage.errors import ConfigError
 
@@ -74,6 +75,15 @@ class SettingsCommand(click.Command):
         super().__init__(*args, **options)
         self.params += [SettingOption(key) for key in KEYS.values() if key.option and key.name not in without]
         self.params.append(SettingsHelpOption())
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, with Airflow's settings where it is run beside an Airflow.
+
+        Raises:
+            ConfigError: A connection of Airflow's is named, and Airflow can't be loaded.
+        """
+        in_airflow.enter(ctx.meta.get(_META, {}))
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own options; its arguments stand in the usage."""
