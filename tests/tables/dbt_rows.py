@@ -59,7 +59,7 @@ class Row:
     Attributes:
         args: Its arguments; ``{project}`` is the project's folder.
         code: dbt's exit code.
-        ends: How the run's job ends in the events, or None where dbt runs nothing that has lineage.
+        ends: How the run's job ends in the events; ``JOBS`` where there are job events only, or None for no event.
         files: Files that differ from the small project's.
         env: Variables of both.
         ours: Variables that only truewatch-dbt is given.
@@ -102,8 +102,8 @@ ROWS = {
     "another target path, no artefacts": Row(["--no-write-json", "seed", "--target-path", "elsewhere"], 0, "COMPLETE"),
     "a duckdb profile without path": Row(["seed"], 0, "COMPLETE", files={"profiles.yml": PROFILE}),
     # What runs no node, or none with lineage.
-    "docs generate": Row(["docs", "generate"], 0, "COMPLETE", before=["seed"]),
-    "compile": Row(["compile"], 0, "COMPLETE"),
+    "docs generate": Row(["docs", "generate"], 0, "JOBS", before=["seed"]),
+    "compile": Row(["compile"], 0, "JOBS"),
     "source freshness": Row(
         ["source", "freshness"], 0, "COMPLETE", before=["seed"], files={"models/_sources.yml": FRESH_SOURCE}
     ),

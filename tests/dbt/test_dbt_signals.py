@@ -1,0 +1,107 @@
+"""A run that is interrupted ends as dbt's would, leaves no process behind, and its runs are closed as ABORT."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from support import cli
+from support.airflow_processes import wait_until
+from support.dbt import SMALL, copy_of
+from support.dbt_events import runs_of
+from support.receiver import Receiver
+
+pytestmark = pytest.mark.timeout(600)  # the first test makes the environment
+
+SLOW = """\
+{{ config(materialized="table") }}
+select sum(hash(a.range + b.range)) as total from range(100000000) as a, range(100000000) as b
+"""
+SLOW_JOB = "small.main.small.slow"
+WAIT_S = 40
+
+
+@contextlib.contextmanager
+def _started(dbt, command, folder, env=None):
+    """Run a build whose only model takes for ever, in a session of its own; give the process when it is at it."""
+    project = copy_of(SMALL, folder, {"models/slow.sql": SLOW})
+    output = folder / "output.txt"
+    with output.open("wb") as stdout:
+        process = subprocess.Popen(
+            dbt.command(command, "run", "--select", "slow"),
+            cwd=project,
+            env=dbt.variables(folder, env),
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    try:
+        wait_until(lambda: "START sql table model" in output.read_text(), WAIT_S, output.read_text)
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def _processes_of(session):
+    """List the processes of a session but for zombies: pid and command."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, _, _, owner = folder.joinpath("stat").read_text().rpartition(")")[2].split()[:4]
+            if int(owner) == session and state != "Z":
+                found[int(folder.name)] = folder.joinpath("cmdline").read_text().replace("\0", " ")
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("whom", ["group", "process"])
+def test_an_interrupted_run_is_closed(dbt, number, whom, tmp_path) -> None:
+    """The exit code is dbt's (or 128 and the signal's number), all runs end as ABORT or FAIL, no process is left."""
+    codes = {}
+    with Receiver(tokens=[cli.TOKEN]) as receiver:
+        settings = {
+            "TRUEWATCH_LINEAGE_URL": receiver.url,
+            "TRUEWATCH_LINEAGE_TOKEN": cli.TOKEN,
+            "TRUEWATCH_LINEAGE_SPOOL_DIR": tmp_path / "spool",
+        }
+        for command, env in (("dbt", {}), ("truewatch-dbt", settings)):
+            folder = tmp_path / command
+            folder.mkdir()
+            with _started(dbt, command, folder, env) as process:
+                if command != "dbt":
+                    receiver.wait_for_events(2, timeout=WAIT_S)
+                (os.killpg if whom == "group" else os.kill)(process.pid, number)
+                codes[command] = process.wait(WAIT_S)
+                wait_until(lambda process=process: not _processes_of(process.pid), WAIT_S,
+                           lambda process=process: str(_processes_of(process.pid)))  # fmt: skip
+        receiver.wait_for_events(4, timeout=WAIT_S)
+        runs = list(runs_of(one["event"] for one in receiver.events()).values())
+
+    assert codes["truewatch-dbt"] in {codes["dbt"], 128 + number if codes["dbt"] < 0 else codes["dbt"]}
+    assert [run.types[0] for run in runs] == ["START", "START"]
+    assert {run.types[-1] for run in runs} <= {"ABORT", "FAIL"}
+    assert all(run.is_whole() for run in runs)
+
+
+def test_a_killed_run_is_closed(dbt, tmp_path) -> None:
+    """SIGKILL leaves dbt no time, so the run is closed by what stays."""
+    with Receiver(tokens=[cli.TOKEN]) as receiver:
+        settings = {
+            "TRUEWATCH_LINEAGE_URL": receiver.url,
+            "TRUEWATCH_LINEAGE_TOKEN": cli.TOKEN,
+            "TRUEWATCH_LINEAGE_SPOOL_DIR": tmp_path / "spool",
+        }
+        with _started(dbt, "truewatch-dbt", tmp_path, settings) as process:
+            receiver.wait_for_events(2, timeout=WAIT_S)
+            process.kill()
+            process.wait(WAIT_S)
+            events = receiver.wait_for_events(4, timeout=WAIT_S)
+    assert all(run.is_whole() for run in runs_of(one["event"] for one in events).values())
