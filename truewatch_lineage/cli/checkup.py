@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -37,9 +40,17 @@ def all_steps(settings: Settings, run_id: str, *, sends: bool = True) -> Iterato
     """
     yield from steps.settings_steps(settings)
     yield from upstream_steps(os.environ)
+    yield from _airflow_steps(settings)
     yield from steps.spool_steps(settings)
     for destination in settings.destinations:
         yield from destination_steps(settings, destination, run_id, sends=sends)
+
+
+def _airflow_steps(settings: Settings) -> Iterator[Step]:
+    """Look at the Airflow that this runs in or beside; its integration is above the command line, and found by name."""
+    if "airflow" in sys.modules:
+        with contextlib.suppress(ImportError):  # another program of that name
+            yield from importlib.import_module("truewatch_lineage_airflow.checks").steps(settings)
 
 
 def destination_steps(
