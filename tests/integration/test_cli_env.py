@@ -135,13 +135,14 @@ def test_the_name_of_a_variable_is_kept_though_it_is_not_set_here(stock) -> None
     assert "tkn_hidden" not in run("env", "python", *stock, env=env | {"token_env": "tkn_hidden01"}).out
 
 
-@pytest.mark.parametrize("stock", [[], ["--stock"]])
-def test_a_file_for_dbt_says_what_no_file_can_hold(stock) -> None:
-    """The namespace is a variable, and the command is dbt-ol's; both as comments of valid YAML."""
+@pytest.mark.parametrize(("stock", "command"), [([], "truewatch-dbt"), (["--stock"], "dbt-ol")])
+def test_a_file_for_dbt_says_what_no_file_can_hold(stock, command) -> None:
+    """The namespace is a variable, and the command is another; both as comments of valid YAML."""
     out = run("env", "dbt", "--file", *stock, env={"url": "https://x.example"}).out
 
     assert "# besides: export OPENLINEAGE_NAMESPACE=production-dbt\n" in out
-    assert out.endswith("# then: dbt-ol run\n")
+    assert out.endswith(f"# then: {command} run\n")
+    assert run("env", "dbt", *stock, env={"url": "https://x.example"}).out.endswith(f"# then: {command} run\n")
     assert list(yaml.safe_load(out)) == ["transport"]
 
 

@@ -19,8 +19,10 @@ TYPE: Final = "truewatch_lineage.TrueWatchTransport"
 NAMESPACES: Final = {"airflow": "production-airflow", "dbt": "production-dbt"}
 """The names of the TrueWatch page's examples."""
 
-THEN_DBT: Final = "# then: dbt-ol run"
+THEN_DBT: Final = "# then: {} run"
 """A comment, so that the output can be evaluated by a shell."""
+
+_DBT: Final = "truewatch-dbt"
 
 TOKEN_FILE: Final = "/etc/truewatch/token"  # noqa: S105 - a path
 """Where the examples of the documentation have the token."""
@@ -90,17 +92,23 @@ def _exports(tool: str, settings: Written) -> str:
         first = {"OPENLINEAGE__TRANSPORT__TYPE": TYPE}
         if tool in NAMESPACES:
             first["OPENLINEAGE_NAMESPACE"] = NAMESPACES[tool]
-    return exports({**first, **variables}) + (f"\n{THEN_DBT}" if tool == "dbt" else "")
+    return exports({**first, **variables}) + (f"\n{THEN_DBT.format(_DBT)}" if tool == "dbt" else "")
 
 
-def config_file(tool: str, transport: Written) -> str:
-    """Write a transport as ``airflow.cfg``, or as ``openlineage.yml``, which has no place for dbt's namespace."""
+def config_file(tool: str, transport: Written, *, dbt: str = _DBT) -> str:
+    """Write a transport as ``airflow.cfg``, or as ``openlineage.yml``, which has no place for dbt's namespace.
+
+    Args:
+        tool: As of `lines`.
+        transport: Its settings.
+        dbt: The command that runs dbt with them.
+    """
     if tool == "airflow":
         return f"[openlineage]\nnamespace = {NAMESPACES[tool]}\ntransport = {config_value(transport)}"
     # JSON's values are YAML's too.
     lines = ["transport:", *(f"  {name}: {json.dumps(value)}" for name, value in transport.items())]
     if tool == "dbt":
-        lines = [f"# besides: export OPENLINEAGE_NAMESPACE={NAMESPACES[tool]}", *lines, THEN_DBT]
+        lines = [f"# besides: export OPENLINEAGE_NAMESPACE={NAMESPACES[tool]}", *lines, THEN_DBT.format(dbt)]
     return "\n".join(lines)
 
 

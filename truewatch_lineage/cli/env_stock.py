@@ -28,6 +28,7 @@ PLACEHOLDERS: Final = {
 }
 """What each destination's page calls its token."""
 
+_DBT: Final = "dbt-ol"
 _PREFIX: Final = "OPENLINEAGE__TRANSPORT__"
 _MARK: Final = "<TOKEN-HERE>"
 _ABOUT: Final = "OpenLineage's own client keeps nothing: what can't be delivered after its retries is lost."
@@ -47,7 +48,7 @@ def lines(tool: str, destination: DestinationSettings, *, as_file: bool) -> str:
     token, fill_in = token_words(destination, as_file=as_file)
     about = comments(_ABOUT, _SYNC if tool == "airflow" else None)
     if as_file:
-        return about + comments(fill_in) + config_file(tool, _transport(destination, token))
+        return about + comments(fill_in) + config_file(tool, _transport(destination, token), dbt=_DBT)
     if tool == "airflow":
         return about + comments(fill_in) + _airflow(destination, token)
     return about + comments(_QUOTED if token else None, fill_in) + _exports(tool, destination, token)
@@ -100,7 +101,7 @@ def _exports(tool: str, destination: DestinationSettings, token: str | None) -> 
         variables.append(f'AUTH="{{\\"type\\":\\"api_key\\",\\"apiKey\\":\\"{token}\\"}}"')
     exports = [f"export {_PREFIX}{variable}" for variable in variables]
     if tool == "dbt":
-        exports += [f"export OPENLINEAGE_NAMESPACE={NAMESPACES[tool]}", THEN_DBT]
+        exports += [f"export OPENLINEAGE_NAMESPACE={NAMESPACES[tool]}", THEN_DBT.format(_DBT)]
     return "\n".join(exports)
 
 
