@@ -21,7 +21,11 @@ OURS = {"type": "truewatch_lineage.TrueWatchTransport"}
 
 def _steps(tmp_path, *, params=None, options=None, transport=None, versions=VERSIONS, mount=""):
     """Run the checks in an Airflow that differs from a good one by what is given."""
-    options = {("core", "dags_folder"): str(tmp_path / "dags"), ("core", "executor"): "LocalExecutor", **(options or {})}
+    options = {
+        ("core", "dags_folder"): str(tmp_path / "dags"),
+        ("core", "executor"): "LocalExecutor",
+        **(options or {}),
+    }
     settings = load({**URL, "spool_dir": str(tmp_path / "spool"), **(params or {})}, environ={}, layers=())
     airflow = Surroundings(
         read=lambda section, option: options.get((section, option), ""),
