@@ -18,8 +18,10 @@ JOB_COMMANDS: Final = frozenset({"compile", "generate"})
 """Commands from which lineage without a run comes, as JobEvents."""
 
 _COMMANDS: Final = frozenset(
-    "build clean clone compile debug deps docs init list ls parse retry run run-operation seed show snapshot source "
-    "test".split()
+    (
+        *("build", "clean", "clone", "compile", "debug", "deps", "docs", "init", "list", "ls", "parse", "retry"),
+        *("run", "run-operation", "seed", "show", "snapshot", "source", "test"),
+    )
 )
 _PARTS: Final = {
     ("docs", "generate"): "generate",
@@ -33,9 +35,12 @@ _STRUCTURED_LOGS: Final = "--consume-structured-logs"
 # dbt's options before the subcommand that take a value (dbt-core 1.5 to 1.11, `cli.params`), so that the value of
 # `--target run` is not taken for the subcommand.
 _WITH_VALUE: Final = frozenset(
-    "-r -t --defer-state --event-buffer-size --indirect-selection --log-file-max-bytes --log-format --log-format-file "
-    "--log-level --log-level-file --log-path --partial-parse-file-path --printer-width --profile --profiles-dir "
-    "--project-dir --record-timing-info --state --target --target-path --warn-error-options".split()
+    (
+        *("-r", "-t", "--defer-state", "--event-buffer-size", "--indirect-selection", "--log-file-max-bytes"),
+        *("--log-format", "--log-format-file", "--log-level", "--log-level-file", "--log-path"),
+        *("--partial-parse-file-path", "--printer-width", "--profile", "--profiles-dir", "--project-dir"),
+        *("--record-timing-info", "--state", "--target", "--target-path", "--warn-error-options"),
+    )
 )
 
 

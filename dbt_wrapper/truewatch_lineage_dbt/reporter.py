@@ -1,0 +1,149 @@
+"""Tells the recorder's process what dbt does, without ever making dbt wait."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from truewatch_lineage.words import counted
+
+_START: Final = (
+    # Without the working folder on the path: a dbt project may hold a file named as a module is.
+    "import sys; sys.path[:] = [entry for entry in sys.path if entry]; "
+    "from truewatch_lineage_dbt.recording import main; main()"
+)
+MARGIN: Final = 10.0
+"""Seconds beyond the recorder's own budget after which nobody waits for it any more."""
+
+STORE_SECONDS: Final = 2.0
+"""Seconds that a run that is being killed is given to store its last events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of the lineage of a run.
+
+    Attributes:
+        events: How many were stored.
+        waiting: Whether some of them are not delivered yet.
+        warnings: What was warned of.
+        refused: Why no lineage was taken at all, or None.
+        is_off: Whether lineage is switched off, so that there is nothing to say.
+        late: Whether nobody waited for the recorder's own report.
+    """
+
+    events: int = 0
+    waiting: bool = False
+    warnings: tuple[str, ...] = field(default=())
+    refused: str | None = None
+    is_off: bool = False
+    late: bool = False
+
+    def line(self) -> str | None:
+        """Return the one line that is shown, or None where there is nothing to say."""
+        if self.is_off:
+            return None
+        if self.late:
+            return "Events are stored, and may not be delivered yet."
+        if self.refused is not None:
+            return f"No lineage was sent: {self.refused}"
+        state = "stored, not delivered yet" if self.waiting else "delivered"
+        said = " ".join(" ".join(warning.split()) for warning in self.warnings[:1])
+        return f"{counted(self.events, 'event')} {state}.{' ' + said if said else ''}"
+
+
+class Reporter:
+    """The way to one recorder's process; made when a run begins, used from any thread.
+
+    A process that can't be started, or that dies, costs lineage and nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._messages: queue.SimpleQueue[Mapping[str, Any] | None] = queue.SimpleQueue()
+        self._fault: str | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter and a fixed program
+                [sys.executable, "-c", _START],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # a Ctrl-C for dbt must not end what records it
+            )
+        except OSError as error:
+            self._fault = f"its recorder can't be started: {error.strerror or type(error).__name__}."
+            return
+        self._writer = threading.Thread(target=self._write, name="truewatch-lineage-reporter", daemon=True)
+        self._writer.start()
+
+    def tell(self, kind: str, **fields: Any) -> None:
+        """Hand a message over; costs microseconds, and never waits."""
+        self._messages.put({"kind": kind, **fields})
+
+    def finish(self) -> Report:
+        """Wait, after an ``end``, until the recorder has stored and for a bounded time delivered everything.
+
+        A Ctrl-C, or a `hurry` from another thread, ends the wait, not the storing.
+        """
+        if self._process is None:
+            return Report(refused=self._fault)
+        said: dict[str, Any] = {}
+        until = time.monotonic() + MARGIN
+        lines: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, args=(lines,), name="truewatch-lineage-report", daemon=True).start()
+        with contextlib.suppress(KeyboardInterrupt, queue.Empty):
+            while "refused" not in said and "report" not in said:
+                line = lines.get(timeout=max(0.0, until + said.get("budget", 0.0) - time.monotonic()))
+                if line is None:
+                    break
+                said |= line
+        self.hurry()
+        return _report(said)
+
+    def hurry(self) -> None:
+        """Let the recorder end as soon as all is stored, without waiting for delivery."""
+        self._messages.put(None)
+
+    def abandon(self) -> None:
+        """Wait, for a moment only, until the recorder has stored what it was told: this process is being killed."""
+        self.hurry()
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(STORE_SECONDS)
+
+    def _write(self) -> None:
+        stdin = self._process.stdin if self._process else None
+        with contextlib.suppress(OSError):  # the recorder has died; `finish` finds that out
+            for message in iter(self._messages.get, None):
+                if stdin is not None:
+                    stdin.write(json.dumps(message, default=str).encode() + b"\n")
+                    stdin.flush()
+        with contextlib.suppress(OSError):
+            if stdin is not None:
+                stdin.close()
+
+    def _read(self, lines: queue.SimpleQueue[dict[str, Any] | None]) -> None:
+        stdout = self._process.stdout if self._process else None
+        for line in stdout or ():
+            with contextlib.suppress(ValueError):
+                lines.put(json.loads(line))
+        lines.put(None)
+
+
+def _report(said: Mapping[str, Any]) -> Report:
+    if "refused" in said:
+        return Report(refused=said["refused"], is_off=said["refused"] is None)
+    if "report" in said:
+        report = said["report"]
+        return Report(report["events"], report["waiting"], tuple(report["warnings"]))
+    if "budget" in said:
+        return Report(late=True)
+    return Report(refused="its recorder has failed.")
