@@ -6,13 +6,55 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from truewatch_lineage_dbt.lineage.builder import EventBuilder
+from truewatch_lineage_dbt.lineage.facts import Outcome
 
 
 def events(builder: EventBuilder, results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield each node's START and terminal event by a ``run_results.json`` or ``sources.json``.
 
+    A node's SQL is the result's own where it has it, since the manifest of some versions is written without.
+
     Args:
         builder: With the manifest of the same invocation.
         results: The file's content.
     """
-    yield from ()
+    metadata = results.get("metadata")
+    written = str(metadata.get("generated_at", "")) if isinstance(metadata, Mapping) else ""
+    for result in results.get("results") or ():
+        outcome = outcome_of(result, written)
+        unique_id = str(result.get("unique_id"))
+        yield from builder.node_started(unique_id, outcome.started or outcome.ended)
+        yield from builder.node_finished(unique_id, outcome)
+
+
+def outcome_of(result: Mapping[str, Any], written: str) -> Outcome:
+    """Return how a node ended.
+
+    Args:
+        result: One of the ``results`` of ``run_results.json`` or ``sources.json``.
+        written: When the file was written, for a node that was skipped and has no times.
+    """
+    times = [(str(part.get("started_at")), str(part.get("completed_at"))) for part in _timing(result)]
+    is_freshness = "max_loaded_at" in result or "criteria" in result
+    return Outcome(
+        status=str(result.get("status") or "error").lower(),
+        started=times[0][0] if times else None,
+        ended=times[-1][1] if times else written,
+        message=result.get("message") or result.get("error") or None,
+        failures=result.get("failures"),
+        adapter_response=result.get("adapter_response") or {},
+        freshness=_freshness(result) if is_freshness else None,
+    )
+
+
+def _timing(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the steps that ran to their end; a step that broke off has no times."""
+    return [part for part in result.get("timing") or () if part.get("started_at") and part.get("completed_at")]
+
+
+def _freshness(result: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "max_loaded_at": result.get("max_loaded_at"),
+        "snapshotted_at": result.get("snapshotted_at"),
+        "age": result.get("max_loaded_at_time_ago_in_s"),
+    }

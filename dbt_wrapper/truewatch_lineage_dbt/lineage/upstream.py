@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+_LOG: Final = logging.getLogger(__name__)
+_NAMELESS_DUCKDB: Final = "duckdb://:memory:"
 
 
 def dataset_namespace(adapter_type: str, target: Mapping[str, Any]) -> str:
-    """Return the namespace of the datasets of a target; never raises.
+    """Return the namespace of the datasets of a target, as upstream names it; never raises.
+
+    Where upstream knows the adapter not, or its profile lacks what the namespace is made of, it is the adapter's
+    name; that of DuckDB without a ``path`` is ``duckdb://:memory:``, which is what dbt-duckdb then opens.
 
     Args:
         adapter_type: Such as ``postgres``.
-        target: The target's fields as dbt resolved them (``credentials.to_dict()`` or the rendered profile's output).
+        target: The target's fields as dbt resolved them, such as a profile's output or ``credentials.to_dict()``.
     """
-    return adapter_type
+    if adapter_type == "duckdb" and not target.get("path"):
+        return _NAMELESS_DUCKDB
+    try:
+        from openlineage.common.provider.dbt.processor import (  # noqa: PLC0415 - costs a third of a second
+            Adapter,
+            DbtArtifactProcessor,
+        )
+
+        processor = DbtArtifactProcessor(producer="", job_namespace="")
+        processor.adapter_type = Adapter(adapter_type)
+        return str(processor.extract_namespace({"type": adapter_type, **target}))
+    except (ImportError, ValueError, KeyError, TypeError, AttributeError, IndexError, NotImplementedError) as error:
+        _LOG.debug("No namespace of upstream's for %s: %s", adapter_type, type(error).__name__)
+        return adapter_type

@@ -1,0 +1,97 @@
+"""The manifest as a graph of datasets: what a node reads, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from truewatch_lineage_dbt.lineage.facts import Node, Run
+
+_SECTIONS: Final = {"source": "sources", "exposure": "exposures", "unit_test": "unit_tests"}
+_CATALOG_SECTIONS: Final = {"source": "sources"}
+
+
+class Project:
+    """A view over the manifest and the catalog of one invocation.
+
+    Args:
+        run: What is known of the invocation.
+        manifest: dbt's manifest; only the nodes asked for are looked at.
+        catalog: dbt's ``catalog.json``, or an empty mapping.
+    """
+
+    def __init__(self, run: Run, manifest: Mapping[str, Any], catalog: Mapping[str, Any]) -> None:
+        self.run = run
+        self._manifest = manifest
+        self._catalog = catalog
+
+    def node(self, unique_id: str) -> Node | None:
+        """Return a node, source, exposure or unit test; None where the manifest does not know the id."""
+        raw = self._section(_SECTIONS.get(unique_id.partition(".")[0], "nodes")).get(unique_id)
+        return None if raw is None else Node(raw)
+
+    def ids(self, *sections: str) -> Iterator[str]:
+        """Yield the unique ids of sections such as ``nodes`` and ``exposures``."""
+        for section in sections:
+            yield from self._section(section)
+
+    def inputs(self, node: Node) -> list[Node]:
+        """Return the datasets that a node reads, through the ephemeral models that dbt inlines; each once, in order."""
+        found: dict[str, Node] = {}
+        waiting, seen = list(reversed(node.parents)), set()
+        while waiting:
+            unique_id = waiting.pop()
+            parent = None if unique_id in seen else self.node(unique_id)
+            seen.add(unique_id)
+            if parent is None:
+                continue
+            if parent.is_table:
+                found[unique_id] = parent
+            elif parent.is_ephemeral:
+                waiting.extend(reversed(parent.parents))
+        return list(found.values())
+
+    def find(self, parts: tuple[str, ...], among: list[Node]) -> Node | None:
+        """Return the one node that a table's name in SQL means; None where none or several may be meant."""
+        found = [node for node in among if _is_meant(parts, node.parts)]
+        return found[0] if len(found) == 1 else None
+
+    def table_name(self, parts: tuple[str, ...]) -> str:
+        """Return the dataset name of a table that SQL names and dbt knows not, with the target's database and schema."""
+        missing = [part for part in (self.run.database, self.run.schema) if part]
+        return name_of((*missing[len(parts) - 1 :], *parts) if len(parts) <= len(missing) else parts)
+
+    def catalog_columns(self, node: Node) -> Mapping[str, Mapping[str, Any]]:
+        """Return the catalog's columns, ``{name: {"type", "index", "comment"}}``; empty without a catalog."""
+        section = self._catalog.get(_CATALOG_SECTIONS.get(node.kind, "nodes"))
+        entry = section.get(node.unique_id) if isinstance(section, Mapping) else None
+        columns = entry.get("columns") if isinstance(entry, Mapping) else None
+        return columns if isinstance(columns, Mapping) else {}
+
+    def _section(self, name: str) -> Mapping[str, Any]:
+        found = self._manifest.get(name)
+        return found if isinstance(found, Mapping) else {}
+
+
+def name_of(parts: tuple[str, ...]) -> str:
+    """Return a dataset's name: ``database.schema.table``, without what the adapter has not."""
+    return ".".join(parts)
+
+
+def job_name(node: Node) -> str:
+    """Return a node's job name, the same in all commands.
+
+    Models have that of ``dbt-ol run``, ``database.schema.project.model``; seeds and snapshots likewise. What makes no
+    table has its unique id: ``test.project.name.hash``, ``exposure.project.name``, ``source.project.source.table``.
+    """
+    kind, _, rest = node.unique_id.partition(".")
+    if kind not in {"model", "seed", "snapshot"}:
+        return node.unique_id
+    return name_of((*node.parts[:-1], rest))
+
+
+def _is_meant(written: tuple[str, ...], parts: tuple[str, ...]) -> bool:
+    length = min(len(written), len(parts))
+    tails = (names[len(names) - length :] for names in (written, parts))
+    ours, theirs = ([name.casefold() for name in tail] for tail in tails)
+    return ours == theirs
