@@ -21,7 +21,7 @@ from truewatch_lineage.config.keys import KEYS, TOKEN_KEYS
 from truewatch_lineage.config.layers import Layer, environment_layer, file_layer
 from truewatch_lineage.config.levels import Values, merge, normalise
 from truewatch_lineage.config.settings import DestinationSettings, Settings
-from truewatch_lineage.config.upstream import restore_tokens
+from truewatch_lineage.config.upstream import restore_tokens, without_url
 from truewatch_lineage.config.urls import choose_profile
 from truewatch_lineage.errors import ConfigError
 
@@ -30,6 +30,8 @@ PARAMS: Final = "the transport's settings"
 
 APP: Final = "truewatch-lineage"
 """The folder's name in the user's state folder and in Airflow's."""
+
+_IN_AIRFLOW: Final = " Or add the connection truewatch_default, of type truewatch."
 
 _log = logging.getLogger(__name__)
 _said: set[str] = set()
@@ -105,7 +107,7 @@ def gather(
         ConfigError: A key is unknown, or written twice; or a file can't be read.
     """
     notices = notices if notices is not None else []
-    restored = restore_tokens(params or {}, environ)
+    restored = restore_tokens(without_url(params or {}, environ, notices), environ)
     if layers is None:
         layers = registered_layers(restored, environ, need_destination=need_destination)
     given = (Layer(params_name, restored), environment_layer(environ, notices), *layers, file_layer(environ))
@@ -152,7 +154,7 @@ def _build(
             "No destination is set.",
             key="url",
             fix=f"Set url and a token, for instance by {KEYS['url'].variable} and {KEYS['token_file'].variable}, or "
-            "destination: datakit.",
+            f"destination: datakit.{_IN_AIRFLOW if 'airflow' in sys.modules else ''}",
         )
     return tuple(
         build(name, values, environ, notices, needs_token=needs_token) for name, values in destinations.items()

@@ -19,6 +19,8 @@ from truewatch_lineage.errors import TokenError
 
 _FILE: Final = "openlineage.yml"
 _PREFIX: Final = "OPENLINEAGE__TRANSPORT__"
+_CHILDREN: Final = "transports"
+_CHILD_OF_URL: Final = "default_http"
 _TOKEN_SPELLINGS: Final = frozenset({"token", "apikey"})
 
 
@@ -47,6 +49,24 @@ def restore_tokens(params: Mapping[str, Any], environ: Mapping[str, str]) -> Map
     """
     variables = tuple(_variables(environ))
     return _restore(params, (), variables) if variables else params
+
+
+def without_url(params: Mapping[str, Any], environ: Mapping[str, str], notices: list[str]) -> Mapping[str, Any]:
+    """Leave out the child that OpenLineage's client makes of ``OPENLINEAGE_URL``, whatever the transport's type.
+
+    As ``OpenLineageClient._alias_env_vars`` (openlineage-python 1.54) puts it among a composite's transports, and so
+    into the settings of a transport that is none.
+
+    Args:
+        params: What the transport was given; not changed.
+        environ: The environment.
+        notices: Where a sentence is added if it is left out.
+    """
+    children = params.get(_CHILDREN)
+    if not environ.get("OPENLINEAGE_URL") or not isinstance(children, Mapping) or set(children) != {_CHILD_OF_URL}:
+        return params
+    notices.append("OPENLINEAGE_URL has no effect on this transport. Unset it, or name both in a composite transport.")
+    return {name: value for name, value in params.items() if name != _CHILDREN}
 
 
 def upstream_file(environ: Mapping[str, str]) -> Path | None:
