@@ -43,7 +43,7 @@ def look(transports: Sequence[Mapping[str, Any]] = ()) -> Early:
     Args:
         transports: Settings of transports of ours that stand in the provider's configuration.
     """
-    if not transports and not _is_anything_written():
+    if not any(transports) and not _is_anything_written():
         return Early()
     from truewatch_lineage.config.loading import gather  # noqa: PLC0415 - only where something is written
     from truewatch_lineage.errors import ConfigError  # noqa: PLC0415 - as above

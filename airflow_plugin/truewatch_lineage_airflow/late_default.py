@@ -12,6 +12,8 @@ import logging
 import multiprocessing
 import os
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from truewatch_lineage_airflow import compat, early, masking
@@ -30,7 +32,27 @@ _CACHED: Final = ("transport", "is_disabled", "config_path", "config_conn_id")
 _TOLD_BY: Final = "scheduler"
 """The command whose log gets the warning: every task's own log would otherwise repeat it."""
 
+_OF_UPSTREAM: Final = frozenset({"type", "name", "priority"})
 _told: set[str] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A transport of ours in the provider's configuration.
+
+    Attributes:
+        name: What a composite calls it, or None.
+        settings: Its own settings, without what OpenLineage's client takes for itself; may hold a token.
+    """
+
+    name: str | None
+    settings: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def of(cls, transport: Mapping[str, Any]) -> Own:
+        """Take one as it is written."""
+        settings = {key: value for key, value in transport.items() if key not in _OF_UPSTREAM}
+        return cls(transport.get("name"), settings)
 
 
 def install() -> None:
@@ -39,7 +61,7 @@ def install() -> None:
     Cheap where there is nothing to do; repeating it changes nothing.
     """
     found = found_transport()
-    known = early.look(_own(found))
+    known = early.look([own.settings for own in _own(found)])
     masking.mask(known.tokens)
     conf = compat.lineage_conf()
     if conf is None or not known.is_wanted or _is_disabled():
@@ -67,8 +89,8 @@ def is_in_use(found: InForce | None) -> bool:
     return found is not None and (found.place == "connection" or bool(_own(found)))
 
 
-def own_transports() -> list[dict[str, Any]]:
-    """Return the settings of each transport of ours that is configured, ``type`` and ``name`` included.
+def own_transports() -> list[Own]:
+    """Return each transport of ours that is configured.
 
     Raises:
         Exception: Airflow's own, where the configuration is in a connection and that can't be looked up.
@@ -76,8 +98,8 @@ def own_transports() -> list[dict[str, Any]]:
     return _own(in_force(os.environ))
 
 
-def _own(found: InForce | None) -> list[dict[str, Any]]:
-    return [one for one in nodes(found.settings) if is_ours(one)] if found else []
+def _own(found: InForce | None) -> list[Own]:
+    return [Own.of(one) for one in nodes(found.settings) if is_ours(one)] if found else []
 
 
 def _is_disabled() -> bool:

@@ -26,8 +26,8 @@ class TaskListener:
         try:
             from truewatch_lineage_airflow.task_end import finish  # noqa: PLC0415 - only the end of a task needs it
 
-            for params in late_default.own_transports():
-                finish(params)
+            for own in late_default.own_transports():
+                finish(own.settings, own.name)
         except Exception as error:  # noqa: BLE001 - the outermost guard: the task has done its work
             # Its text may quote a setting, so only its class is told.
             log.warning("Lineage stays in the spool at the end of the task: %s", type(error).__name__)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from truewatch_lineage.config import Settings
 from truewatch_lineage.errors import TokenError
 from truewatch_lineage_airflow import compat
+
+if TYPE_CHECKING:  # which Airflow's start needs not
+    from truewatch_lineage.config import Settings
 
 _masked: set[int] = set()
 

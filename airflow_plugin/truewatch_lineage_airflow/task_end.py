@@ -15,24 +15,21 @@ from truewatch_lineage_airflow.masking import mask_known
 CONNECTIONS: Final = 8
 """Attempts in flight at most, for a destination that sets no ``concurrency``."""
 
-_OF_UPSTREAM: Final = ("type", "name", "priority")
-"""What OpenLineage's client takes of a transport's settings for itself."""
 
-
-def finish(params: Mapping[str, Any]) -> None:
+def finish(params: Mapping[str, Any], name: str | None = None) -> None:
     """Deliver what is due in the spool of one transport, then report how things stand there.
 
     Where there is no spool, or nothing in it is due, no connection is looked up and nothing is sent.
 
     Args:
         params: The transport's own settings, as in the provider's configuration.
+        name: What a composite calls the transport.
 
     Raises:
         TruewatchLineageError: The settings are wrong, or the spool can't be used.
     """
     started = time.monotonic()
-    given = {key: value for key, value in params.items() if key not in _OF_UPSTREAM}
-    whole = load(given, need_destination=False)
+    whole = load(params, need_destination=False)
     if whole.disabled or not report.exists(whole.spool_dir):
         return
     store = Store(
@@ -43,7 +40,7 @@ def finish(params: Mapping[str, Any]) -> None:
     )
     try:
         if whole.delivery != "spool" and has_due(store):
-            _drain(store, load(given).named(params.get("name")), started + whole.exit_budget)
+            _drain(store, load(params).named(name), started + whole.exit_budget)
         stats.report(store)
     finally:
         store.close()

@@ -1,0 +1,216 @@
+"""The plugin in Airflow's own loading: when it sets the late default, when it leaves everything alone, what it says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.airflow import environment
+
+INSIDE = Path(__file__).parent / "inside" / "loading.py"
+LATE = '{"type": "truewatch_lineage_airflow.transport.AirflowTransport"}'
+TOKEN = "a-token-of-the-loading-tests"
+HTTP = '{"type": "http", "url": "http://127.0.0.1:9"}'
+OWN = {"type": "truewatch_lineage.TrueWatchTransport", "url": "http://127.0.0.1:9", "token": TOKEN}
+VARIABLE = "AIRFLOW__OPENLINEAGE__TRANSPORT"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What surrounds Airflow, and what comes of it.
+
+    ``late``: whether the late default is set. ``on``: whether OpenLineage's listener is registered. ``ours``: whether
+    ours is. ``warning``: what the one warning names, or None for silence.
+    """
+
+    late: bool
+    on: bool
+    ours: bool
+    warning: tuple[str, ...] | None = None
+    env: dict[str, str] = field(default_factory=dict)
+    cfg: dict[str, dict[str, str]] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    argv: tuple[str, ...] = ("scheduler",)
+    alias: bool = False
+    masked: bool = False
+
+
+BESIDE = "truewatch-lineage env airflow --beside"
+CASES = {
+    "nothing is configured": Case(late=True, on=True, ours=True),
+    "a child inherits the late default": Case(late=True, on=True, ours=True, env={VARIABLE: LATE}),
+    "the user has opted out in airflow.cfg": Case(
+        late=False, on=False, ours=False, cfg={"truewatch": {"enabled": "False"}}
+    ),
+    "the user has opted out by Airflow's variable": Case(
+        late=False, on=False, ours=False, env={"AIRFLOW__TRUEWATCH__ENABLED": "no"}
+    ),
+    "the user has opted out by our variable": Case(
+        late=False, on=False, ours=False, env={"TRUEWATCH_LINEAGE_ENABLED": "false"}
+    ),
+    "we are disabled": Case(late=False, on=False, ours=False, env={"TRUEWATCH_LINEAGE_DISABLED": "true"}),
+    "openlineage is disabled in airflow.cfg": Case(
+        late=False, on=False, ours=False, cfg={"openlineage": {"disabled": "True"}}
+    ),
+    "openlineage is disabled, and has a transport": Case(
+        late=False, on=False, ours=False, env={"AIRFLOW__OPENLINEAGE__DISABLED": "true", VARIABLE: HTTP}
+    ),
+    "openlineage is disabled by its own variable": Case(
+        late=False, on=False, ours=False, env={"OPENLINEAGE_DISABLED": "true"}
+    ),
+    "a setting of ours is wrong": Case(late=True, on=True, ours=True, env={"AIRFLOW__TRUEWATCH__URLL": "x"}),
+    "another transport by a variable": Case(
+        late=False, on=True, ours=False, warning=("http", VARIABLE, BESIDE), env={VARIABLE: HTTP}
+    ),
+    "another transport in airflow.cfg": Case(
+        late=False,
+        on=True,
+        ours=False,
+        warning=("http", "[openlineage] transport", BESIDE),
+        cfg={"openlineage": {"transport": HTTP}},
+    ),
+    "another transport in a file that airflow.cfg names": Case(
+        late=False,
+        on=True,
+        ours=False,
+        warning=("console", "named.yml", BESIDE),
+        cfg={"openlineage": {"config_path": "named.yml"}},
+        files={"named.yml": "transport: {type: console}"},
+    ),
+    "another transport in a file that its own variable names": Case(
+        late=False,
+        on=True,
+        ours=False,
+        warning=("console", "own.yml", BESIDE),
+        env={"OPENLINEAGE_CONFIG": "own.yml"},
+        files={"own.yml": "transport: {type: console}"},
+    ),
+    "another transport by the client's variables": Case(
+        late=False,
+        on=True,
+        ours=False,
+        warning=("console", "OPENLINEAGE__TRANSPORT", BESIDE),
+        env={"OPENLINEAGE__TRANSPORT__TYPE": "console"},
+    ),
+    "only a url": Case(
+        late=False,
+        on=True,
+        ours=False,
+        warning=("http", "OPENLINEAGE_URL", BESIDE),
+        env={"OPENLINEAGE_URL": "http://127.0.0.1:9"},
+    ),
+    "another transport, in the process of a task": Case(
+        late=False, on=True, ours=False, env={VARIABLE: HTTP}, argv=("tasks", "run")
+    ),
+    "another transport, and the user has opted out": Case(
+        late=False, on=True, ours=False, env={VARIABLE: HTTP, "TRUEWATCH_LINEAGE_ENABLED": "false"}
+    ),
+    "a connection that nobody asks yet": Case(
+        late=False, on=True, ours=True, alias=True, cfg={"openlineage": {"config_conn_id": "lineage"}}
+    ),
+    "the events go through threads of the task": Case(
+        late=True, on=True, ours=True, env={"AIRFLOW__OPENLINEAGE__EXECUTE_IN_THREAD": "true"}
+    ),
+    "ours by its path": Case(late=False, on=True, ours=True, masked=True, env={VARIABLE: json.dumps(OWN)}),
+    "ours by its alias": Case(
+        late=False,
+        on=True,
+        ours=True,
+        alias=True,
+        masked=True,
+        env={VARIABLE: json.dumps({**OWN, "type": "truewatch"})},
+    ),
+    "ours beside another": Case(
+        late=False,
+        on=True,
+        ours=True,
+        masked=True,
+        env={VARIABLE: json.dumps({"type": "composite", "transports": {"tw": OWN, "other": json.loads(HTTP)}})},
+    ),
+    "a token in our variable": Case(late=True, on=True, ours=True, masked=True, env={"TRUEWATCH_LINEAGE_TOKEN": TOKEN}),
+    "a token in Airflow's variable": Case(
+        late=True, on=True, ours=True, masked=True, env={"AIRFLOW__TRUEWATCH__TOKEN": TOKEN}
+    ),
+    "a token in airflow.cfg": Case(late=True, on=True, ours=True, masked=True, cfg={"truewatch": {"token": TOKEN}}),
+    "a token in a file": Case(
+        late=True,
+        on=True,
+        ours=True,
+        masked=True,
+        env={"TRUEWATCH_LINEAGE_TOKEN_FILE": "token"},
+        files={"token": TOKEN + "\n"},
+    ),
+    "a token in a variable of the user's": Case(
+        late=True, on=True, ours=True, masked=True, env={"TRUEWATCH_LINEAGE_TOKEN_ENV": "MINE", "MINE": TOKEN}
+    ),
+    "a token of a named destination": Case(
+        late=True,
+        on=True,
+        ours=True,
+        masked=True,
+        cfg={"truewatch": {"destinations": json.dumps({"one": {"token": TOKEN, "url": "https://one.example"}})}},
+    ),
+}
+VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def outcomes(request, tmp_path_factory) -> dict[str, dict[str, Any]]:
+    """Give what came of each case, all in children of one process: to import Airflow takes a second."""
+    return _load(request.param, tmp_path_factory.mktemp("home"))
+
+
+def _load(version: str, home: Path) -> dict[str, dict[str, Any]]:
+    cases = [
+        {"env": one.env, "cfg": one.cfg, "files": one.files, "argv": one.argv, "say": f"the token is {TOKEN}."}
+        for one in CASES.values()
+    ]
+    ended = environment(version).run(INSIDE, json.dumps(cases), home=home)
+    assert ended.returncode == 0, ended.stderr
+    lines = [line for line in ended.stdout.splitlines() if line.startswith("{")]
+    assert len(lines) == len(CASES), ended.stderr
+    return dict(zip(CASES, map(json.loads, lines), strict=True))
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", CASES)
+def test_the_late_default_is_set_where_nothing_else_is(outcomes, name) -> None:
+    """The late default, both listeners, the alias and the masks are there where they must be, and nowhere else."""
+    case, found = CASES[name], outcomes[name]
+    wanted = LATE if case.late else case.env.get(VARIABLE)
+    names = ["OpenLineageListener"] * case.on + ["TaskListener"] * case.ours
+
+    assert (found["transport"], found["listeners"], found["alias"]) == (wanted, names, case.alias)
+    assert found["redacted"] == ("the token is ***." if case.masked else f"the token is {TOKEN}.")
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", CASES)
+def test_one_warning_names_the_other_transport_and_its_source(outcomes, name) -> None:
+    """Only a long-lived process warns, once, and only where another transport takes all events."""
+    case, logged = CASES[name], outcomes[name]["logged"]
+
+    assert len(logged) == (case.warning is not None), logged
+    assert all(part in logged[0] for part in case.warning or ())
+    assert TOKEN not in json.dumps(outcomes[name]["logged"])
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", CASES)
+def test_loading_again_changes_nothing(outcomes, name) -> None:
+    """``on_load`` runs in both plugin managers of Airflow 3, and once more here: no new listener, fault or thread."""
+    found = outcomes[name]
+
+    assert (found["same"], found["errors"], found["threads"]) == (True, {}, 1)
+
+
+@pytest.mark.timeout(300)
+def test_what_is_off_costs_no_import_of_the_client(outcomes) -> None:
+    """Where OpenLineage is off, its client is not imported on our behalf."""
+    off = [name for name, case in CASES.items() if not case.on]
+
+    assert off
+    assert not any(outcomes[name]["openlineage"] for name in off)
