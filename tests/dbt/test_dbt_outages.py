@@ -74,7 +74,7 @@ def test_an_outage_changes_nothing_and_loses_nothing(dbt, plain, faults, token, 
         assert (ours.code, masked(ours.out, tmp_path)) == (ran.code, output)
         assert took < seconds + EXIT_BUDGET_S + SLACK_S
         [line] = ours.err.splitlines()
-        assert line.startswith("truewatch-dbt: ")
+        assert line.startswith("truewatch-lineage: ")
         assert token not in ours.out + ours.err
         kept = spooled(tmp_path / "spool")
         assert kept.pending + kept.dead == 2 * RUNS

@@ -51,7 +51,7 @@ def test_code_and_output_are_those_of_dbt(dbt, row, lineage, tmp_path) -> None:
     assert our_output == their_output
     added = [line for line in ours.err.splitlines() if line not in theirs.err.splitlines()]
     assert len(added) <= 1, ours.err
-    assert all(line.startswith("truewatch-dbt: ") for line in added)
+    assert all(line.startswith("truewatch-lineage: ") for line in added)
     _check_events(_spooled(lineage), row.ends)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from support.cli import Ran
 from support.environments import OUTSIDE, Made, folder_name, skip_unless_possible
-from support.repository import ROOT
+from support.repository import ROOT, pyproject
 
 RUN_SECONDS = 50
 HARBOUR = ROOT / "tests" / "dbt" / "project"
@@ -112,7 +112,9 @@ def environment(name: str = "newest") -> Dbt:
     if name == "newest":
         made = Made(folder, lock=LOCK)
     else:
-        made = Made(folder, requirements=(f"dbt-core~={name}.0", "dbt-duckdb", "openlineage-dbt", "sqlglot"))
+        extra = pyproject()["project"]["optional-dependencies"]["dbt"]
+        ours = pyproject()["project"]["dependencies"]
+        made = Made(folder, requirements=(f"dbt-core~={name}.0", "dbt-duckdb", *extra, *ours))
     made.make()
     return Dbt(name, made)
 

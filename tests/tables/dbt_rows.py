@@ -140,8 +140,8 @@ ROWS = {
     "no dbt_project.yml": Row(["run"], 2, "FAIL", files={"dbt_project.yml": None}),
     "retry with nothing to retry": Row(["retry"], 2, "FAIL"),
     "an unknown command": Row(["rnu"], 2, None),
-    "an unknown option": Row(["run", "--no-such-option"], 2, None),
-    "vars that are no YAML": Row(["run", "--vars", "{a: ["], 2, None),
+    "an unknown option": Row(["run", "--no-such-option"], 2, "FAIL"),
+    "vars that are no YAML": Row(["run", "--vars", "{a: ["], 2, "FAIL"),
     # Lineage that can't be sent, or is not wanted.
     "lineage without a url": Row(["seed"], 0, None, ours={"TRUEWATCH_LINEAGE_URL": ""}),
     "lineage with a broken url": Row(["seed"], 0, None, ours={"TRUEWATCH_LINEAGE_URL": "nonsense://"}),

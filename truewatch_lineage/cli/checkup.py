@@ -41,6 +41,7 @@ def all_steps(settings: Settings, run_id: str, *, sends: bool = True) -> Iterato
     yield from steps.settings_steps(settings)
     yield from upstream_steps(os.environ)
     yield from _airflow_steps(settings)
+    yield from importlib.import_module("truewatch_lineage_dbt.checks").steps()  # above the command line: found by name
     yield from steps.spool_steps(settings)
     for destination in settings.destinations:
         yield from destination_steps(settings, destination, run_id, sends=sends)
