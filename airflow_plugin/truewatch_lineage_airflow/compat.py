@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 
@@ -96,19 +97,19 @@ def not_found() -> type[Exception]:
     return AirflowNotFoundException  # type: ignore[no-any-return]
 
 
-def get_connection(conn_id: str) -> Any:
-    """Return a connection, asked for as this process may: a task of Airflow 3 asks its supervisor, others the database.
+def connection_getter() -> Callable[[str], Any]:
+    """Return what gives a connection by its name, asked for as this process may.
 
-    Raises:
-        Exception: Airflow's own, for whatever is wrong.
+    A task of Airflow 3 asks its supervisor, others secrets backends and the database by themselves; what is raised is
+    Airflow's own, for whatever is wrong.
     """
     if supervisor() is not None:
         from airflow.sdk import Connection
 
-        return Connection.get(conn_id)
+        return Connection.get  # type: ignore[no-any-return]
     from airflow.models.connection import Connection as Stored
 
-    return Stored.get_connection_from_secrets(conn_id)
+    return Stored.get_connection_from_secrets  # type: ignore[no-any-return]
 
 
 def supervisor() -> Any:

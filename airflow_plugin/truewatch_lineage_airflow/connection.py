@@ -6,7 +6,7 @@ import logging
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -116,7 +116,8 @@ def recent(conn_id: str) -> Fetched | None:
 def _asked(conn_id: str, within: float) -> Fetched:
     problem: tuple[type[TokenError], str]
     try:
-        return lookup.ask(f"connection {conn_id}", lambda: _fetch(conn_id), within)
+        get = compat.connection_getter()  # outside of the time: its imports may take seconds on a busy machine
+        return lookup.ask(f"connection {conn_id}", lambda: _fetch(get, conn_id), within)
     except TimeoutError:
         problem = TokenLateError, "has not been found yet: Airflow has not answered in time"
     except compat.not_found() as error:
@@ -133,9 +134,9 @@ def _asked(conn_id: str, within: float) -> Fetched:
     )
 
 
-def _fetch(conn_id: str) -> Fetched:
+def _fetch(get: Callable[[str], Any], conn_id: str) -> Fetched:
     at = time.monotonic()
-    found = compat.get_connection(conn_id)
+    found = get(conn_id)
     fetched = Fetched(
         conn_id=conn_id,
         conn_type=(found.conn_type or "").replace("-", "_"),

@@ -25,9 +25,6 @@ log = logging.getLogger(__name__)
 PATIENT_SECONDS: Final = 8.0
 """How long Airflow may take to find a connection, less than the 10 s after which OpenLineage's listener ends a fork."""
 
-IMPATIENT_SECONDS: Final = 2.0
-"""As `PATIENT_SECONDS`, where what the connection said last is known."""
-
 MISSED_SECONDS: Final = 86_400.0
 """For how long a connection that Airflow does not find any more is taken for one that it can't reach: Airflow says the
 same of both, since it passes over a secrets backend that fails."""
@@ -40,7 +37,11 @@ def register() -> None:
 
 
 def airflow_layers(
-    params: Mapping[str, Any], environ: Mapping[str, str] = os.environ, *, need_destination: bool = True
+    params: Mapping[str, Any],
+    environ: Mapping[str, str] = os.environ,
+    *,
+    need_destination: bool = True,
+    patience: float = PATIENT_SECONDS,
 ) -> list[Layer]:
     """Return Airflow's levels, the highest first.
 
@@ -51,6 +52,7 @@ def airflow_layers(
         params: The highest level, such as the transport's own settings.
         environ: The environment.
         need_destination: False to leave connections out.
+        patience: Seconds Airflow may take to find a connection whose last settings are known.
 
     Raises:
         ConfigError: A connection that is named is not there, or says what is no setting.
@@ -60,25 +62,27 @@ def airflow_layers(
     except ImportError:  # another program's module of the name airflow
         return []
     layers = [section] if section else []
-    return layers + _connections(params, environ, layers) if need_destination else layers
+    return layers + _connections(params, environ, layers, patience) if need_destination else layers
 
 
-def _connections(params: Mapping[str, Any], environ: Mapping[str, str], above: list[Layer]) -> list[Layer]:
+def _connections(
+    params: Mapping[str, Any], environ: Mapping[str, str], above: list[Layer], patience: float
+) -> list[Layer]:
     """Return a level for each connection that is wanted and there."""
     without_file = {name: text for name, text in environ.items() if name != CONFIG_VARIABLE}
     _, higher = gather(params, environ=without_file, layers=above, notices=[])
     whole, destinations = gather(params, environ=environ, layers=above, notices=[])
     if _is_disabled(whole, environ):
         return []
-    folder = load(params, environ=environ, layers=above, need_destination=False).spool_dir
+    memory = Memory(load(params, environ=environ, layers=above, need_destination=False).spool_dir)
     if _are_named(destinations):
         wanted = {name: values["airflow_conn_id"] for name, values in destinations.items() if _wants_all(values)}
-        found = [_named(name, _level(coerce.text(conn_id), Memory(folder))) for name, conn_id in wanted.items()]
+        found = [_named(name, _level(coerce.text(conn_id), memory, patience)) for name, conn_id in wanted.items()]
     else:
         conn_id = destinations.get("default", {}).get("airflow_conn_id")
         if conn_id is None and _is_complete(higher.get("default", {})):
             return []
-        found = [_level(coerce.text(conn_id) if conn_id else None, Memory(folder))]
+        found = [_level(coerce.text(conn_id) if conn_id else None, memory, patience)]
     return [layer for layer in found if layer]
 
 
@@ -114,12 +118,13 @@ def _named(name: str, layer: Layer | None) -> Layer | None:
     return Layer(layer.name, {**delivery, DESTINATIONS: {name: values}})
 
 
-def _level(conn_id: str | None, memory: Memory) -> Layer | None:
+def _level(conn_id: str | None, memory: Memory, patience: float) -> Layer | None:
     """Return what a connection says, or said last; None where nobody named one and the default one is not there.
 
     Args:
         conn_id: The connection, or None for the default one.
         memory: What connections said last.
+        patience: Seconds to wait where that is known.
 
     Raises:
         TokenError: A connection that is named is not there.
@@ -129,8 +134,8 @@ def _level(conn_id: str | None, memory: Memory) -> Layer | None:
     name = conn_id or DEFAULT_CONN_ID
     remembered = memory.recall(name, within=math.inf)
     try:
-        patience = PATIENT_SECONDS if remembered is None else IMPATIENT_SECONDS
-        connection = get_connection(name, refresh=False, within=patience)
+        within = PATIENT_SECONDS if remembered is None else patience
+        connection = get_connection(name, refresh=False, within=within)
     except TokenError as error:
         is_passing = isinstance(error, TokenLateError)
         remembered = memory.recall(name, within=math.inf if is_passing else MISSED_SECONDS)

@@ -21,6 +21,9 @@ log = logging.getLogger(__name__)
 AGAIN_SECONDS: Final = 30.0
 """After how long a process that lives on, such as the scheduler's, looks whether a connection has come or changed."""
 
+IMPATIENT_SECONDS: Final = 2.0
+"""How long an emit waits for Airflow to find a connection whose last settings are known: it can go on by those."""
+
 SETUP: Final = (
     "No lineage is sent, since no destination is set. Add the connection `truewatch_default` (type truewatch, with url "
     "and token), or set url and token in [truewatch] of Airflow's configuration, or TRUEWATCH_LINEAGE_URL and "
@@ -61,7 +64,7 @@ class AirflowConfig(TrueWatchConfig):
             ConfigError: One of them is wrong.
         """
         register()
-        return airflow_layers(self.params)
+        return airflow_layers(self.params, patience=IMPATIENT_SECONDS)
 
     def read(self, layers: Sequence[Layer]) -> Settings:
         """Merge what was given with Airflow's levels.
