@@ -3,7 +3,7 @@
 It is a process of its own so that nothing of lineage can slow, stop or bring down dbt: neither a parser's time, nor its
 memory, nor a fault. What goes in: JSON lines, `Recorder.tell`'s messages. What comes out, JSON lines as well:
 ``{"refused": why}`` where lineage can't be taken, or ``{"budget": seconds}``, then ``{"report": …}``. Where the input
-ends without an ``end``, dbt was killed. Where it ends, nobody waits any more, so nothing is waited for.
+ends without an ``end``, dbt was killed. Where it ends, nobody waits any more.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from truewatch_lineage.errors import TruewatchLineageError
 
 DEFAULT_BUDGET: Final = 5.0
 """Seconds of delivery at the end, for a sink that has no ``exit_budget`` of its own."""
+
+LAST_SECONDS: Final = 1.0
+"""Seconds of delivery once nobody waits, so that a run that was killed is seen to have ended; the rest is spooled."""
 
 
 class _Warnings(logging.Handler):
@@ -86,7 +89,7 @@ def _serve(source: _Input, stream: BinaryIO, warnings: _Warnings) -> None:
         recorder.tell(message)
     recorder.close()
     source.is_stored = True
-    is_empty = sink.close(0 if source.is_over else budget)
+    is_empty = sink.close(min(budget, LAST_SECONDS) if source.is_over else budget)
     _say(stream, report={"events": recorder.count, "waiting": not is_empty, "warnings": warnings.lines})
 
 

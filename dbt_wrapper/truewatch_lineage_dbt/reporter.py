@@ -55,9 +55,11 @@ class Report:
             return "Events are stored, and may not be delivered yet."
         if self.refused is not None:
             return f"No lineage was sent: {self.refused}"
-        state = "stored, not delivered yet" if self.waiting else "delivered"
         said = " ".join(" ".join(warning.split()) for warning in self.warnings[:1])
-        return f"{counted(self.events, 'event')} {state}.{' ' + said if said else ''}"
+        if self.waiting:
+            said = said or "`truewatch-lineage spool status` tells why."
+            return f"{counted(self.events, 'event')} stored, not all delivered yet. {said}"
+        return f"{counted(self.events, 'event')} delivered.{' ' + said if said else ''}"
 
 
 class Reporter:
@@ -109,7 +111,7 @@ class Reporter:
         return _report(said)
 
     def hurry(self) -> None:
-        """Let the recorder end as soon as all is stored, without waiting for delivery."""
+        """Let the recorder end as soon as all is stored, without a wait for delivery but for a last try."""
         self._messages.put(None)
 
     def abandon(self) -> None:
