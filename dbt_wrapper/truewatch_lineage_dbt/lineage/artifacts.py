@@ -12,8 +12,6 @@ from truewatch_lineage_dbt.lineage.facts import Outcome
 def events(builder: EventBuilder, results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield each node's START and terminal event by a ``run_results.json`` or ``sources.json``.
 
-    A node's SQL is the result's own where it has it, since the manifest of some versions is written without.
-
     Args:
         builder: With the manifest of the same invocation.
         results: The file's content.

@@ -114,6 +114,14 @@ class _Tables:
             name = self._project.table_name(parts)
             self.others[name] = None
             return Table(name, Shape)
+        return self._of(found)
+
+    def call(self, text: str) -> Table | None:
+        """Return the source that stands for a function's rows."""
+        found = self._project.find_text(text, self._known)
+        return self._of(found[0]) if len(found) == 1 else None
+
+    def _of(self, found: Node) -> Table:
         if found is self._node:
             return Table(name_of(found.parts), lambda: self._shapes.peek(self._project, found))
         return Table(
@@ -126,6 +134,11 @@ class _Tables:
 def _parsed(sql: str, adapter_type: str | None, tables: _Tables) -> Relation:
     try:
         from truewatch_lineage_dbt.lineage.sql import queries, tree  # noqa: PLC0415 - sqlglot takes a while to load
+
+        return queries.read(sql, tree.dialect_of(adapter_type), tables)
     except ImportError as error:
         raise UnreadableSqlError("needs sqlglot to be read.") from error
-    return queries.read(sql, tree.dialect_of(adapter_type), tables)
+    except (UnlearntError, UnreadableSqlError, RecursionError):
+        raise
+    except Exception as error:  # a parser stumbles over odd SQL in ways of its own, and the node's end has to be told
+        raise UnreadableSqlError(f"trips the parser: {type(error).__name__}.") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -53,13 +54,17 @@ class Project:
 
     def find(self, parts: tuple[str, ...], among: list[Node]) -> Node | None:
         """Return the one node that a table's name in SQL means; None where none or several may be meant."""
-        found = [node for node in among if _is_meant(parts, node.parts)]
+        found = [node for node in among if _is_meant(parts, node.parts)] or self.find_text(f"'{parts[-1]}'", among)
         return found[0] if len(found) == 1 else None
 
+    def find_text(self, text: str, among: list[Node]) -> list[Node]:
+        """Return the sources that are no tables but text in SQL: dbt-duckdb's ``external_location``."""
+        return [node for node in among if _bare(node.raw.get("relation_name")) == _bare(text)]
+
     def table_name(self, parts: tuple[str, ...]) -> str:
-        """Return the dataset name of a table that SQL names and dbt knows not, with the target's database and schema."""
-        missing = [part for part in (self.run.database, self.run.schema) if part]
-        return name_of((*missing[len(parts) - 1 :], *parts) if len(parts) <= len(missing) else parts)
+        """Return the dataset name of a table that SQL names and dbt knows not; the target gives what it left out."""
+        given = [part for part in (self.run.database, self.run.schema) if part]
+        return name_of((*given[: max(0, len(given) + 1 - len(parts))], *parts))
 
     def catalog_columns(self, node: Node) -> Mapping[str, Mapping[str, Any]]:
         """Return the catalog's columns, ``{name: {"type", "index", "comment"}}``; empty without a catalog."""
@@ -88,6 +93,10 @@ def job_name(node: Node) -> str:
     if kind not in {"model", "seed", "snapshot"}:
         return node.unique_id
     return name_of((*node.parts[:-1], rest))
+
+
+def _bare(text: object) -> str:
+    return re.sub(r"\s", "", str(text)).casefold()
 
 
 def _is_meant(written: tuple[str, ...], parts: tuple[str, ...]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
@@ -204,6 +205,7 @@ def _job_run(job_run: JobRun) -> dict[str, Any]:
     return {"run": {"runId": job_run.run_id}, "job": {"namespace": job_run.namespace, "name": job_run.name}}
 
 
+@cache
 def _version() -> str:
     try:
         return version("truewatch-lineage")

@@ -6,6 +6,7 @@ later version's closes the one before it in ``dbt_valid_to``, and ``dbt_scd_id``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -21,9 +22,7 @@ def with_history(node: Node, columns: tuple[Column, ...]) -> tuple[Column, ...]:
 
     With the strategy ``check`` and no ``updated_at`` the times are the clock's, so they come from no column.
     """
-    key, time = node.config.get("unique_key"), node.config.get("updated_at")
-    times = [str(time)] if time else []
-    keys = [str(name) for name in key] if isinstance(key, list) else [str(key)] if key else []
+    times, keys = _words(node.config.get("updated_at")), _words(node.config.get("unique_key"))
     made: dict[str, tuple[list[str], Usage]] = {
         "dbt_scd_id": ([*keys, *times], _MASKED),
         "dbt_updated_at": (times, IDENTITY),
@@ -35,6 +34,11 @@ def with_history(node: Node, columns: tuple[Column, ...]) -> tuple[Column, ...]:
     sources = {fold(column.name or ""): column.inputs for column in columns}
     history = (Column(_named(node, name), _gathered(sources, names, usage)) for name, (names, usage) in made.items())
     return (*columns, *history)
+
+
+def _words(expression: object) -> list[str]:
+    """Return the names in a column, a list of columns or an expression."""
+    return re.findall(r"\w+", " ".join(map(str, expression)) if isinstance(expression, list) else str(expression or ""))
 
 
 def _gathered(sources: Mapping[str, Inputs], names: list[str], usage: Usage) -> Inputs:

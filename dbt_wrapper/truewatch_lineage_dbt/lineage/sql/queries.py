@@ -22,7 +22,7 @@ from truewatch_lineage_dbt.lineage.sql.model import (
 from truewatch_lineage_dbt.lineage.sql.projections import project
 from truewatch_lineage_dbt.lineage.sql.scope import Scope
 from truewatch_lineage_dbt.lineage.sql.sources import Tables, read_sources
-from truewatch_lineage_dbt.lineage.sql.tree import SET_OPERATION, Tree, alias_columns, arg, items, parse
+from truewatch_lineage_dbt.lineage.sql.tree import QUERY, SET_OPERATION, Tree, alias_columns, arg, items, parse
 from truewatch_lineage_dbt.lineage.sql.unions import unite
 
 _ALIASES_EVERYWHERE: Final = frozenset(
@@ -69,11 +69,14 @@ class QueryReader:
         return self._select(query, scope) if isinstance(query, exp.Select) else Relation(catchall=NOTHING)
 
     def _define(self, query: Tree, scope: Scope) -> None:
-        """Put a query's common table expressions into sight."""
+        """Put a query's common table expressions into sight; ClickHouse has plain expressions there too."""
         clause = arg(query, "with")
         is_recursive = clause is not None and bool(clause.args.get("recursive"))
         for cte in items(clause, "expressions"):
             key, names = fold(cte.alias), alias_columns(cte)
+            if not isinstance(cte.this, QUERY):
+                scope.aliases[key] = inputs_of(cte.this, scope)
+                continue
             relation = Relation()
             for _ in range(_ROUNDS if is_recursive else 1):
                 if is_recursive:

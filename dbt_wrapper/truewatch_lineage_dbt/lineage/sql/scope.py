@@ -19,6 +19,9 @@ from truewatch_lineage_dbt.lineage.sql.tree import Tree
 class Reader(Protocol):
     """Reads queries within queries."""
 
+    dialect: str | None
+    """sqlglot's name of the dialect; None is the general one."""
+
     aliases_everywhere: bool
     """Whether the dialect lets a select's own aliases be used in its other columns and in WHERE."""
 

@@ -26,6 +26,9 @@ class Tables(Protocol):
     def table(self, parts: tuple[str, ...]) -> Source:
         """Return the table of a name as SQL has it, ``("database", "schema", "table")`` or less."""
 
+    def call(self, text: str) -> Source | None:
+        """Return the table that stands for a function's rows, such as ``read_csv('a.csv')``; None where none does."""
+
 
 def read_sources(clause: Tree, scope: Scope, tables: Tables) -> Inputs:
     """Put what FROM, a JOIN or a LATERAL VIEW names into sight, and return what that decides about the rows."""
@@ -59,7 +62,8 @@ def _source(node: Tree, scope: Scope, tables: Tables) -> Source:
 def _table(node: Tree, scope: Scope, tables: Tables) -> Source:
     """Return a common table expression, a table, an array of a table in sight, or a function's rows."""
     if not isinstance(node.this, exp.Identifier):
-        return Relation(catchall=inputs_of(node.this, scope, TRANSFORMATION))
+        known = tables.call(node.this.sql(scope.reader.dialect))
+        return Relation(catchall=inputs_of(node.this, scope, TRANSFORMATION)) if known is None else known
     parts = tuple(str(part.name) for part in (node.args.get("catalog"), node.args.get("db"), node.this) if part)
     if len(parts) == 1 and fold(parts[0]) in scope.ctes:
         return scope.ctes[fold(parts[0])]

@@ -20,6 +20,7 @@ SET_OPERATION: Final = getattr(exp, "SetOperation", exp.Union)
 QUERY: Final = (exp.Select, SET_OPERATION, exp.Subquery)
 COLUMNS: Final = getattr(exp, "Columns", exp.Star)
 
+_EMPTY: Final = frozenset({"NoneType", "Semicolon"})
 _DIALECTS: Final = {
     "athena": ("athena", "trino"),
     "fabric": ("fabric", "tsql"),
@@ -55,7 +56,7 @@ def parse(sql: str, dialect: str | None) -> Tree:
         UnreadableSqlError: The text does not parse, or is not one query.
     """
     try:
-        statements = [statement for statement in sqlglot.parse(sql, read=dialect) if statement is not None]
+        statements = [found for found in sqlglot.parse(sql, read=dialect) if type(found).__name__ not in _EMPTY]
     except (SqlglotError, RecursionError) as error:
         raise UnreadableSqlError(f"does not parse: {_first_line(error)}") from error
     if len(statements) != 1 or not isinstance(statements[0], QUERY):
