@@ -67,6 +67,7 @@ class Listener:
             "ArtifactWritten": self._artifact_written,
             "MainEncounteredError": self._failed,
             "MainStackTrace": self._traced,
+            "CommandCompleted": self._completed,
         }
 
     def __call__(self, message: Any) -> None:
@@ -115,13 +116,18 @@ class Listener:
             **facts,
         )
 
+    def begin_invocation(self, command: str, invocation_id: str, at: str | None = None) -> None:
+        """Begin to record a run that dbt itself has begun, under dbt's own id of it."""
+        self.begin(command, at=at, run_id=invocation_id, invocation_id=invocation_id, dbt_version=_version())
+
     def _began(self, message: Any) -> None:
         command = getattr(self._obj["flags"], "WHICH", None)
         if self.reporter is None and command in RUN_COMMANDS | JOB_COMMANDS:
-            invocation_id = message.info.invocation_id
-            at = _at(message)
-            self.begin(command, at=at, run_id=invocation_id, invocation_id=invocation_id, dbt_version=_version())
+            self.begin_invocation(command, message.info.invocation_id, _at(message))
             self._tell_began()
+
+    def _completed(self, message: Any) -> None:
+        """Do nothing: the process's exit code says more, and comes after it."""
 
     def _node_started(self, message: Any) -> None:
         self.resolve()

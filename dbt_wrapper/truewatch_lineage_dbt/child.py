@@ -22,6 +22,9 @@ from truewatch_lineage_dbt.times import now
 NOT_FOUND: Final = 127
 """What a shell says of a command that is not there."""
 
+PLUGIN_VARIABLE: Final = "TRUEWATCH_LINEAGE_DBT_PLUGIN"
+"""Hidden from dbt, so that a plugin there does not send the run a second time."""
+
 
 def run(invocation: Invocation) -> int:
     """Run dbt and return its exit code.
@@ -41,6 +44,7 @@ def run(invocation: Invocation) -> int:
         try:
             process = subprocess.Popen(  # noqa: S603 - the user's own dbt
                 [program, *invocation.arguments],
+                env={name: value for name, value in os.environ.items() if name != PLUGIN_VARIABLE},
                 preexec_fn=die_with_parent(),  # noqa: PLW1509 - this process has no threads yet
             )
         except OSError as error:

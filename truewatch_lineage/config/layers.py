@@ -15,7 +15,9 @@ from truewatch_lineage.errors import ConfigError
 CONFIG_VARIABLE: Final = "TRUEWATCH_LINEAGE_CONFIG"
 """The variable that names the TOML file."""
 
-OWN_VARIABLES: Final = frozenset({CONFIG_VARIABLE, "TRUEWATCH_LINEAGE_DBT_PLUGIN"})
+OWN_VARIABLES: Final = frozenset(
+    {CONFIG_VARIABLE} | {f"TRUEWATCH_LINEAGE_DBT_{name}" for name in ("PLUGIN", "META", "VARS")}
+)
 """Variables with our prefix that are no settings."""
 
 
