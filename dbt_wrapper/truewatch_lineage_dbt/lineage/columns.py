@@ -11,7 +11,7 @@ from truewatch_lineage_dbt.lineage.datasets import Project, name_of
 from truewatch_lineage_dbt.lineage.facts import Node
 from truewatch_lineage_dbt.lineage.shapes import Shapes, UnlearntError, declared
 from truewatch_lineage_dbt.lineage.sql.errors import UnreadableSqlError
-from truewatch_lineage_dbt.lineage.sql.model import Column, Inputs, Relation, Shape, Table, keyed
+from truewatch_lineage_dbt.lineage.sql.model import Column, Inputs, Relation, Shape, Table, fold, keyed
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -82,15 +82,23 @@ class ColumnReader:
         except (UnreadableSqlError, RecursionError) as error:
             _LOG.debug("The columns of %s are not known: its SQL %s", node.unique_id, error)
             relation = Relation(keyed(fallback.columns(node.sql or "", project.run.adapter_type, tables)), open=((),))
-        columns = tuple(column for column in relation.columns.values() if column.name is not None)
+        columns = _columns(relation, declared(project, node).names if relation.open else ())
         if node.kind == "snapshot":
             columns = snapshots.with_history(node, columns)
-        self._learn(project, node, Shape(tuple(column.name or "" for column in columns), closed=not relation.open))
+        names = tuple(column.name for column in columns if column.name)
+        self._shapes.learn(node.unique_id, Shape(names, not relation.open) if names else declared(project, node))
         lineage = ColumnLineage(columns, relation.influences, tuple(tables.others))
         return lineage.without(name_of(node.parts)) if columns or relation.influences else None
 
-    def _learn(self, project: Project, node: Node, shape: Shape) -> None:
-        self._shapes.learn(node.unique_id, shape if shape.names else declared(project, node))
+
+def _columns(relation: Relation, declared_names: tuple[str, ...]) -> tuple[Column, ...]:
+    """Return the columns with a name, with those declared ones that can only come by a star over an unknown table."""
+    found = {key: column for key, column in relation.columns.items() if column.name is not None}
+    for name in declared_names:
+        inputs = relation.find(name)
+        if inputs is not None:
+            found.setdefault(fold(name), Column(name, inputs))
+    return tuple(found.values())
 
 
 class _Tables:

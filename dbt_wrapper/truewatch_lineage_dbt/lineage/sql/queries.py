@@ -28,7 +28,7 @@ from truewatch_lineage_dbt.lineage.sql.unions import unite
 _ALIASES_EVERYWHERE: Final = frozenset(
     {"clickhouse", "databricks", "duckdb", "redshift", "snowflake", "spark", "teradata"}
 )
-_ROUNDS: Final = 3
+_ROUNDS: Final = 2
 """How often a recursive part is read again; each time its columns may reach one step further."""
 
 
@@ -77,12 +77,18 @@ class QueryReader:
             if not isinstance(cte.this, QUERY):
                 scope.aliases[key] = inputs_of(cte.this, scope)
                 continue
-            relation = Relation()
-            for _ in range(_ROUNDS if is_recursive else 1):
-                if is_recursive:
-                    scope.ctes[key] = relation
-                relation = self.relation(cte.this, scope).renamed(names)
-            scope.ctes[key] = relation
+            if is_recursive:
+                self._recur(cte.this, key, names, scope)
+            scope.ctes[key] = self.relation(cte.this, scope).renamed(names)
+
+    def _recur(self, query: Tree, key: str, names: list[str], scope: Scope) -> None:
+        """Put what a recursive query begins with into its own sight, then what comes of that."""
+        first = query
+        while isinstance(first, SET_OPERATION):
+            first = first.this
+        scope.ctes[key] = self.relation(first, scope).renamed(names)
+        for _ in range(_ROUNDS):
+            scope.ctes[key] = self.relation(query, scope).renamed(names)
 
     def _subquery(self, query: Tree, scope: Scope) -> Relation:
         """Read ``(select …) order by x``; ``(a join b on …)`` makes all that both have."""
