@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from datetime import datetime, timedelta, timezone
 
 from airflow.providers.common.sql.operators.sql import SQLExecuteQueryOperator
@@ -48,6 +50,16 @@ with dag("retries"):
             raise ValueError("only the first try")
 
     second_time_lucky()
+
+with dag("dies"):
+
+    @task(retries=1, retry_delay=timedelta(seconds=1))
+    def killed_once(ti=None):
+        """Lose the process in the first try, as by the kernel's out-of-memory killer."""
+        if ti.try_number == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    killed_once()
 
 with dag("sql"):
     create = SQLExecuteQueryOperator(
