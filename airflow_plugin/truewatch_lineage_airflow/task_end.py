@@ -11,9 +11,13 @@ from truewatch_lineage.spool import Store, report
 from truewatch_lineage.spool.glance import has_due
 from truewatch_lineage_airflow import stats
 from truewatch_lineage_airflow.masking import mask_known
+from truewatch_lineage_airflow.settings import airflow_layers, register
 
 CONNECTIONS: Final = 8
 """Attempts in flight at most, for a destination that sets no ``concurrency``."""
+
+PATIENT_SECONDS: Final = 2.0
+"""How long Airflow may take to find the connection: its settings of before are known, since events wait by them."""
 
 
 def finish(params: Mapping[str, Any], name: str | None = None) -> None:
@@ -29,6 +33,7 @@ def finish(params: Mapping[str, Any], name: str | None = None) -> None:
         TruewatchLineageError: The settings are wrong, or the spool can't be used.
     """
     started = time.monotonic()
+    register()
     whole = load(params, need_destination=False)
     if whole.disabled or not report.exists(whole.spool_dir):
         return
@@ -40,7 +45,9 @@ def finish(params: Mapping[str, Any], name: str | None = None) -> None:
     )
     try:
         if whole.delivery != "spool" and has_due(store):
-            _drain(store, load(params).named(name), started + whole.exit_budget)
+            deadline = started + whole.exit_budget
+            layers = airflow_layers(params, patience=min(PATIENT_SECONDS, whole.exit_budget))
+            _drain(store, load(params, layers=layers).named(name), deadline)
         stats.report(store)
     finally:
         store.close()

@@ -1,4 +1,4 @@
-"""Load Airflow's plugins in a child for each case, and print what came of it: a line of JSON each.
+"""Load Airflow's plugins in each of some surroundings, and tell what came of it.
 
 Takes JSON of cases: ``{"env": {…}, "cfg": {section: {option: text}}, "files": {path: text}, "argv": [...]}``.
 """
@@ -7,8 +7,6 @@ Takes JSON of cases: ``{"env": {…}, "cfg": {section: {option: text}}, "files":
 from __future__ import annotations
 
 import contextlib
-import json
-import logging
 import os
 import sys
 import threading
@@ -18,21 +16,9 @@ from pathlib import Path
 
 import airflow.plugins_manager
 from airflow.configuration import conf
+from children import Kept, run_each
 
-OURS = "truewatch_lineage_airflow"
 VARIABLE = "AIRFLOW__OPENLINEAGE__TRANSPORT"
-
-
-class Kept(logging.Handler):
-    """Keeps what this package logs."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.INFO)
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep a line."""
-        self.lines.append(f"{record.levelname} {record.getMessage()}")
 
 
 def configurations() -> list[ConfigParser]:
@@ -91,8 +77,6 @@ def redacted(text: str) -> str:
 def outcome(case: dict) -> dict:
     """Load the plugins in the surroundings of a case."""
     kept = Kept()
-    logging.getLogger(OURS).addHandler(kept)
-    logging.getLogger(OURS).setLevel(logging.INFO)
     os.environ.update(case.get("env", {}))
     for configuration in configurations():
         configuration.read_dict(case.get("cfg", {}))
@@ -124,23 +108,4 @@ def outcome(case: dict) -> dict:
     }
 
 
-def in_child(case: dict) -> str:
-    """Run a case in a fork, so that it leaves nothing behind."""
-    reading, writing = os.pipe()
-    if os.fork() == 0:
-        os.close(reading)
-        try:
-            os.write(writing, json.dumps(outcome(case)).encode())
-        finally:
-            sys.stderr.flush()
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as answer:
-        line = answer.read()
-    os.wait()
-    return line
-
-
-for one in json.loads(sys.argv[1]):
-    sys.stdout.write(f"{in_child(one)}\n")
-    sys.stdout.flush()  # or the next child would write it once more
+run_each(outcome)
