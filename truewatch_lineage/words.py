@@ -1,4 +1,4 @@
-"""Numbers in sentences, written alike everywhere."""
+"""Numbers and times in sentences, written alike everywhere."""
 
 from __future__ import annotations
 
@@ -11,3 +11,15 @@ def counted(number: int, what: str) -> str:
         what: Of what, in the singular, by a noun whose plural ends with s alone.
     """
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def span(seconds: float) -> str:
+    """Return ``90 seconds``, ``2 minutes``, ``3 hours``, ``4 days``: the largest unit of which there are two.
+
+    Args:
+        seconds: How long it is.
+    """
+    for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds // size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"

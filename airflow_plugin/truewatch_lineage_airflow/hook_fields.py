@@ -16,12 +16,17 @@ HOOK_NAME: Final = "TrueWatch Lineage"
 DEFAULT_CONN_ID: Final = "truewatch_default"
 HOOK_CLASS_NAME: Final = "truewatch_lineage_airflow.hook.TrueWatchHook"
 
-HIDDEN_FIELDS: Final = ("schema", "login", "port")
-"""Airflow's own fields that the form leaves out: the url has all that they would say."""
+HIDDEN_FIELDS: Final = ("schema", "login")
+"""Airflow's own fields that the form leaves out: the url says what they would.
+
+The port has a field, though it may stand in the url too: in the list of connections of Airflow 3.3, *Test connection*
+refuses one whose port is not set (it asks for port 0, and takes that for another place).
+"""
 
 RELABELING: Final = {"host": "URL", "password": "Token", "extra": "More settings (JSON)"}
 PLACEHOLDERS: Final = {
     "host": "https://openway.truewatch.com",
+    "port": "443",
     "password": "kept by Airflow, asked for at each delivery",
     "extra": '{"timeout": 10}',
 }
@@ -72,7 +77,7 @@ FIELDS: Final = (
 def _schema(field: Field) -> dict[str, Any]:
     if field.is_flag:
         return {"type": ["boolean", "null"], "default": None}
-    choices = {"enum": [*field.choices, None]} if field.choices else {}
+    choices = {"enum": list(field.choices)} if field.choices else {}
     return {"type": ["string", "null"], "default": None, **choices}
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from airflow.plugins_manager import AirflowPlugin
 
-from truewatch_lineage_airflow import late_default
+from truewatch_lineage_airflow import late_default, ui
 
 log = logging.getLogger(__name__)
 
@@ -41,3 +42,37 @@ class TrueWatchLineagePlugin(AirflowPlugin):  # type: ignore[misc]  # Airflow is
             log.warning("truewatch-lineage does not deliver at the end of tasks: %s", type(error).__name__)
             return []
         return [LISTENER]
+
+    @property
+    def fastapi_apps(self) -> list[Any]:
+        """The status page in Airflow 3."""
+        return _shown(ui.fastapi_apps)
+
+    @property
+    def external_views(self) -> list[Any]:
+        """The status page's entry in the navigation, from Airflow 3.1 on."""
+        return _shown(ui.external_views)
+
+    @property
+    def flask_blueprints(self) -> list[Any]:
+        """The status page in Airflow 2."""
+        return _shown(ui.flask_blueprints)
+
+    @property
+    def appbuilder_menu_items(self) -> list[Any]:
+        """The status page's entry in the navigation before Airflow 3.1."""
+        return _shown(ui.menu_items)
+
+    @property
+    def global_operator_extra_links(self) -> list[Any]:
+        """The link to its lineage that each task instance has."""
+        return _shown(ui.extra_links)
+
+
+def _shown(parts: Callable[[], list[Any]]) -> list[Any]:
+    """Return parts of the UI; none where they can't be made, so that Airflow's own UI starts all the same."""
+    try:
+        return parts()
+    except Exception:  # the outermost guard, as above; nothing here reads a setting that may be secret
+        log.warning("truewatch-lineage shows nothing in this Airflow's UI.", exc_info=True)
+        return []

@@ -26,7 +26,7 @@ from truewatch_lineage.destinations.tokens import FileToken
 from truewatch_lineage.errors import ConfigError, SpoolError, TokenError
 from truewatch_lineage.spool import Store, report
 from truewatch_lineage.spool.folder import inspect
-from truewatch_lineage.words import counted
+from truewatch_lineage.words import counted, span
 
 Status = Literal["ok", "WARN", "FAIL"]
 
@@ -155,7 +155,7 @@ def token_step(destination: DestinationSettings) -> Step:
         except TokenError as error:
             return Step("token", "FAIL", error.problem, error.fix, name)
     age = source.age()
-    detail = source.describe() + (f", changed {_span(age)} ago" if age is not None else "")
+    detail = source.describe() + (f", changed {span(age)} ago" if age is not None else "")
     weakness = source.weakness() if isinstance(source, FileToken) else None
     if weakness:
         return Step("token", "WARN", f"{detail}: {weakness}.", "Run chmod 600 on it.", name)
@@ -224,10 +224,3 @@ def _tls(route: Route, destination: DestinationSettings, deadline: float) -> Ste
 
 def _failed(name: str, error: Exception, peer: str, destination: DestinationSettings, fix: str) -> Step:
     return Step(name, "FAIL", explain(error, peer, destination.timeout)[2], fix, destination.name)
-
-
-def _span(seconds: float) -> str:
-    for unit, size in (("days", _DAY), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds // size:.0f} {unit}"
-    return f"{seconds:.0f} seconds"
