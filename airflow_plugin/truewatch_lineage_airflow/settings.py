@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -57,6 +58,8 @@ def airflow_layers(
     Raises:
         ConfigError: A connection that is named is not there, or says what is no setting.
     """
+    if sys.modules.get("airflow") is None:  # it does not run here, and is not loaded for this
+        return []
     try:
         section = section_layer(environ)
     except ImportError:  # another program's module of the name airflow

@@ -139,9 +139,7 @@ SITUATIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a token with a space": (_situation({DEFAULT: "truewatch://:a%20canary@h"}), {"error": "holds a space"}),
     "an unknown key in the extra": (
         _situation({DEFAULT: "truewatch://:t@h?timout=canary"}),
-        {
-            "error": "Unknown setting `extra.timout` (from Airflow connection 'truewatch_default'). Did you mean timeout?"
-        },
+        {"error": "`extra.timout` (from Airflow connection 'truewatch_default'). Did you mean timeout?"},
     ),
     "a setting of the whole in the extra": (
         _situation({DEFAULT: "truewatch://:t@h?spool_dir=canary"}),
@@ -153,9 +151,7 @@ SITUATIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "an unknown option of the section": (
         _situation({DEFAULT: URI, "AIRFLOW__TRUEWATCH__TIMOUT": "canary"}),
-        {
-            "error": "Unknown setting `timout` (from environment variable AIRFLOW__TRUEWATCH__TIMOUT). Did you mean timeout?"
-        },
+        {"error": "`timout` (from environment variable AIRFLOW__TRUEWATCH__TIMOUT). Did you mean timeout?"},
     ),
     "an empty token": (
         _situation({DEFAULT: URI, TOKEN: ""}),

@@ -53,7 +53,7 @@ def registered_layers(
 def discover() -> None:
     """Let the integration of a program that runs in this process register itself, once."""
     for program, module in _INTEGRATIONS.items():
-        if program in sys.modules and program not in _looked:
+        if sys.modules.get(program) is not None and program not in _looked:
             _looked.add(program)
             with contextlib.suppress(ImportError):  # another program of that name, or half of this package
                 importlib.import_module(module).register()

@@ -71,9 +71,9 @@ def main(steps):
             transport.close(float(what))
         else:
             wait(what)
-        print(f"{step} {time.monotonic() - start:.2f}")
+        sys.stdout.write(f"{step} {time.monotonic() - start:.2f}\n")
     secrets = [name for name, text in os.environ.items() if "tkn_" in text]
-    print("secret variables:", secrets)
+    sys.stdout.write(f"secret variables: {secrets}\n")
 
 
 with contextlib.suppress(BrokenPipeError):

@@ -1,7 +1,6 @@
-"""Read the settings in each of the situations of the file that is given, and write what they come to, one JSON line each.
+"""Read the settings in each situation of the file that is given, and write what they come to, one JSON line each.
 
-A situation is ``{"environ": {...}, "params": {...}}``; the answer ``{"url", "kind", "name", "token", "source", "origins",
-"notices"}`` of the first destination, or ``{"error"}``.
+A situation is ``{"environ": {...}, "params": {...}}``; the answer tells of the first destination, or ``{"error"}``.
 """
 
 import json
