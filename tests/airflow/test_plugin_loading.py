@@ -102,6 +102,13 @@ CASES = {
         warning=("http", "OPENLINEAGE_URL", BESIDE),
         env={"OPENLINEAGE_URL": "http://127.0.0.1:9"},
     ),
+    "another transport in a file that the client would mix into ours": Case(
+        late=False,
+        on=False,
+        ours=False,
+        warning=("console", "openlineage.yml", BESIDE),
+        files={"openlineage.yml": "transport: {type: console}"},
+    ),
     "another transport, in the process of a task": Case(
         late=False, on=True, ours=False, env={VARIABLE: HTTP}, argv=("tasks", "run")
     ),
@@ -165,8 +172,15 @@ def outcomes(request, tmp_path_factory) -> dict[str, dict[str, Any]]:
 
 def _load(version: str, home: Path) -> dict[str, dict[str, Any]]:
     cases = [
-        {"env": one.env, "cfg": one.cfg, "files": one.files, "argv": one.argv, "say": f"the token is {TOKEN}."}
-        for one in CASES.values()
+        {
+            "env": one.env,
+            "cfg": one.cfg,
+            "files": one.files,
+            "argv": one.argv,
+            "folder": str(home / str(number)),
+            "say": f"the token is {TOKEN}.",
+        }
+        for number, one in enumerate(CASES.values())
     ]
     ended = environment(version).run(INSIDE, json.dumps(cases), home=home)
     assert ended.returncode == 0, ended.stderr

@@ -1,6 +1,7 @@
 """Load Airflow's plugins in each of some surroundings, and tell what came of it.
 
-Takes JSON of cases: ``{"env": {…}, "cfg": {section: {option: text}}, "files": {path: text}, "argv": [...]}``.
+Takes JSON of cases: ``{"env": {…}, "cfg": {section: {option: text}}, "files": {name: text}, "argv": [...]}``, and
+a ``folder`` to work in, which is made.
 """
 
 # ruff: noqa: PLC0415 - what is imported before the plugins are loaded would change what it tests
@@ -80,6 +81,8 @@ def outcome(case: dict) -> dict:
     os.environ.update(case.get("env", {}))
     for configuration in configurations():
         configuration.read_dict(case.get("cfg", {}))
+    Path(case["folder"]).mkdir()
+    os.chdir(case["folder"])
     for name, text in case.get("files", {}).items():
         Path(name).write_text(text)
         Path(name).chmod(0o600)
