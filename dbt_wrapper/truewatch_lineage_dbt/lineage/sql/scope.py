@@ -50,6 +50,7 @@ class Scope:
         self.merged: dict[str, Inputs] = {}
         self.aliases: dict[str, Inputs] = {}
         self.windows: dict[str, Tree] = {}
+        self._taken: set[str] = set()  # a table has these: they were used before any alias had the name
 
     def inner(self) -> Scope:
         """Return the scope of a query that stands in this one."""
@@ -105,9 +106,11 @@ class Scope:
             for source in self.sources.values():
                 if key in source.known():
                     return source.known()[key].inputs
-        if key in self.aliases:
+        if key in self.aliases and key not in self._taken:
             return self.aliases[key]
         found = self._uncertain(name)
+        if found is not None:
+            self._taken.add(key)
         return self._row(key) if found is None else found
 
     def _uncertain(self, name: str) -> Inputs | None:

@@ -110,6 +110,15 @@ PROJECTIONS = {
     ),
     "a hash": ("select md5(x) as h, sha256(y) as s from a", {"h": "#~ a.x", "s": "#~ a.y"}),
     "a column of the same select": ("select x as k, k + 1 as l from a", {"k": "= a.x", "l": "~ a.x"}),
+    "an alias that is no column of the unknown table": (
+        "select x + 1 as k, k * 2 as l from o",
+        {"k": "~ o.x", "l": "~ o.x"},
+    ),
+    "an alias that hides a column": (
+        "select trim(k) as k, coalesce(k, m) as l from o",
+        {"k": "~ o.k", "l": "~ o.k, ~ o.m"},
+    ),
+    "an alias that hides a known column": ("select x as y, y as k from a", {"y": "= a.x", "k": "= a.y"}),
     "a scalar subquery": (
         "select (select max(z) from b where b.id = a.id) as m from a",
         {"m": "+ b.z, filter a.id, filter b.id"},
