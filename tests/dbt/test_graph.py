@@ -9,17 +9,15 @@ from pathlib import Path
 
 import expected_graph as expected
 import pytest
+from lineage_checks import NODES, WITH_SQL, columns, differences, expected_columns
 from support.cli import TOKEN
 from support.dbt import HARBOUR, copy_of
-from support.dbt_events import column_origins, dbt_node, names, runs_of
+from support.dbt_events import dbt_node, names, runs_of
 from support.receiver import Receiver
 
 from truewatch_lineage.events.validate import validate
 
 pytestmark = pytest.mark.timeout(600)  # the first test makes the environment
-
-NODES = {**expected.SEEDS, **expected.SNAPSHOTS, **expected.MODELS}
-WITH_SQL = {**expected.SNAPSHOTS, **expected.MODELS}
 
 
 @dataclass
@@ -152,7 +150,7 @@ def test_a_nodes_tables_are_right(built, unique_id) -> None:
 @pytest.mark.parametrize("unique_id", WITH_SQL)
 def test_a_nodes_columns_are_right(built, unique_id) -> None:
     """Each column comes from what the SQL says, in the way it says, and from nothing else."""
-    assert _columns(built.of(unique_id).end) == _expected_columns(unique_id)
+    assert columns(built.of(unique_id).end) == expected_columns(unique_id)
 
 
 @pytest.mark.parametrize("unique_id", WITH_SQL)
@@ -214,7 +212,7 @@ def test_compile_gives_the_same_lineage_without_a_run(compiled, unique_id) -> No
     assert sorted(names(event["inputs"])) == sorted(map(expected.dataset, node.inputs))
     assert names(event["outputs"]) == [expected.dataset(node.output)]
     if unique_id in WITH_SQL:
-        assert _columns(event) == _expected_columns(unique_id)
+        assert columns(event) == expected_columns(unique_id)
 
 
 def test_no_other_dataset_is_written(built) -> None:
@@ -248,9 +246,9 @@ def test_an_increment_has_the_lineage_of_the_whole(command, built) -> None:
     for name in ("fct_calls", "fct_cargo_daily"):
         unique_id = f"model.harbour.{name}"
         found = {column: {one for one in origins if one[2] == "DIRECT"} for column, origins
-                 in _columns(again.of(unique_id).end).items() if column != "*"}  # fmt: skip
+                 in columns(again.of(unique_id).end).items() if column != "*"}  # fmt: skip
         wanted = {column: {one for one in origins if one[2] == "DIRECT"} for column, origins
-                  in _expected_columns(unique_id).items() if column != "*"}  # fmt: skip
+                  in expected_columns(unique_id).items() if column != "*"}  # fmt: skip
         assert found == wanted
 
 
@@ -269,19 +267,5 @@ def test_send_events_tells_the_last_run_again(command, built) -> None:
     """From the artefacts alone come the same jobs with the same tables and columns."""
     told = command("send-events", project=built.project)
 
-    for unique_id in NODES:
-        assert told.of(unique_id).job == built.of(unique_id).job
-        assert _columns(told.of(unique_id).end) == _columns(built.of(unique_id).end)
-
-
-def _columns(event):
-    """Give the origins of an output's columns, those without any left out."""
-    [output] = event["outputs"]
-    return {name: origins for name, origins in column_origins(output).items() if origins}
-
-
-def _expected_columns(unique_id):
-    node = WITH_SQL[unique_id]
-    found = {name: expected.origins(text) for name, text in node.columns.items()}
-    found["*"] = expected.origins(node.whole)
-    return {name: origins for name, origins in found.items() if origins}
+    assert not differences(told.events)
+    assert all(told.of(unique_id).job == built.of(unique_id).job for unique_id in NODES)

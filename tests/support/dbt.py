@@ -28,9 +28,11 @@ HARBOUR = ROOT / "tests" / "dbt" / "project"
 SMALL = ROOT / "tests" / "dbt" / "small"
 """A seed, two models and a test: enough where only dbt's words and exit codes matter."""
 
-OLDER = ("1.8", "1.9", "1.10", "1.11")
+OTHERS = ("1.8", "1.9", "1.10", "1.11", "lowest")
+"""Releases of dbt-core with the newest of all else; and the oldest with the lowest that our extra ``dbt`` allows."""
+
 LOCK = ROOT / "requirements" / "dbt.txt"
-NEWEST_PYTHON = {"1.8": 12, "1.9": 12}
+NEWEST_PYTHON = {"1.8": 12, "1.9": 12, "lowest": 12}
 
 _MASKS = [
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
@@ -50,7 +52,7 @@ class Dbt:
     """An environment with dbt-core, dbt-duckdb, openlineage-dbt, sqlglot and this package.
 
     Attributes:
-        name: ``newest``, as ``requirements/dbt.txt`` pins it, or one of ``OLDER``.
+        name: ``newest``, as ``requirements/dbt.txt`` pins it, or one of ``OTHERS``.
         made: Where it is.
     """
 
@@ -108,15 +110,19 @@ def environment(name: str = "newest") -> Dbt:
         AssertionError: It could not be made; with what uv said.
     """
     skip_unless_possible(f"dbt {name}", NEWEST_PYTHON.get(name, 13))
-    folder = ROOT / ".dbt" / folder_name(name)
-    if name == "newest":
-        made = Made(folder, lock=LOCK)
-    else:
-        extra = pyproject()["project"]["optional-dependencies"]["dbt"]
-        ours = pyproject()["project"]["dependencies"]
-        made = Made(folder, requirements=(f"dbt-core~={name}.0", "dbt-duckdb", *extra, *ours))
+    lock = LOCK if name == "newest" else None
+    made = Made(ROOT / ".dbt" / folder_name(name), lock, () if lock else _requirements(name))
     made.make()
     return Dbt(name, made)
+
+
+def _requirements(name: str) -> list[str]:
+    """Say what one of ``OTHERS`` is made of."""
+    extra: list[str] = pyproject()["project"]["optional-dependencies"]["dbt"]
+    ours: list[str] = pyproject()["project"]["dependencies"]
+    if name == "lowest":
+        return ["dbt-core~=1.8.0", "dbt-duckdb~=1.8.0", *(f"{one.replace('>=', '~=')}.0" for one in extra), *ours]
+    return [f"dbt-core~={name}.0", "dbt-duckdb", *extra, *ours]
 
 
 def copy_of(project: Path, folder: Path, files: Mapping[str, str | None] | None = None) -> Path:
