@@ -67,7 +67,7 @@ format: $(READY) ## Format the code and mend what ruff can mend
 .PHONY: test
 test: $(READY) ## Every test but the slow ones
 	@$(BIN)/pytest -n $(WORKERS) -m "not slow and not serial" --ignore=$(AIRFLOW) $(PYTEST_ARGS)
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not serial" $(AIRFLOW) $(PYTEST_ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadscope -m "not slow and not serial" $(AIRFLOW) $(PYTEST_ARGS)
 	@$(BIN)/pytest -m "serial and not slow" $(PYTEST_ARGS)
 
 .PHONY: test-full

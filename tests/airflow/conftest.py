@@ -1,4 +1,4 @@
-"""One running Airflow of each version, shared by all scenarios of a worker; versions run on workers of their own."""
+"""One running Airflow for all scenarios of a class."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import pytest
 from support.airflow import Airflow, environment
 from support.airflow_scene import TOKEN, Scene
 
-VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
 
-
-@pytest.fixture(scope="session", params=VERSIONS)
+@pytest.fixture(scope="class")
 def running(request, tmp_path_factory):
-    """Give a scene of each version, its Airflow running."""
-    with Airflow(environment(request.param), tmp_path_factory.mktemp(f"airflow{request.param}")) as airflow:
+    """Give a scene of the Airflow that the class names, running."""
+    name = request.cls.version
+    with Airflow(environment(name), tmp_path_factory.mktemp(f"airflow{name}")) as airflow:
         yield Scene(airflow)
 
 
