@@ -81,16 +81,17 @@ class TrueWatchHook(_BaseHook):  # type: ignore[misc]  # Airflow is untyped here
 
 
 def _widget(field: hook_fields.Field) -> Any:
-    from wtforms import BooleanField, StringField  # noqa: PLC0415 - only the processes that show the form have it
+    from flask_appbuilder.fieldwidgets import BS3TextFieldWidget  # noqa: PLC0415 - only what shows the form has it
+    from wtforms import BooleanField, StringField  # noqa: PLC0415
     from wtforms.validators import Optional, any_of  # noqa: PLC0415
 
     if field.is_flag:
         return BooleanField(field.label, description=field.description)
-    if not field.choices:
-        return StringField(field.label, validators=[Optional()], description=field.description)
-    # Airflow knows no list to choose from here: the words are told, and checked.
-    description = f"{field.description} One of {', '.join(field.choices)}."
-    return StringField(field.label, validators=[Optional(), any_of(list(field.choices))], description=description)
+    checks, description = [Optional()], field.description
+    if field.choices:  # Airflow knows no list to choose from here: the words are told, and checked
+        checks.append(any_of(list(field.choices)))
+        description += f" One of {', '.join(field.choices)}."
+    return StringField(field.label, validators=checks, description=description, widget=BS3TextFieldWidget())
 
 
 def _told(steps: Sequence[Step]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from support.browser import Visit, chromium, chromium_path
+from support.browser import Visit, chromium, needed_chromium
 from support.events import recorded
 from support.receiver import Receiver
 
@@ -24,10 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium, skipped where it is missing."""
-    path = chromium_path()
-    if path is None:
-        pytest.skip("no Chromium here: apt-get install chromium")
-    with chromium(path) as running:
+    with chromium(needed_chromium()) as running:
         yield running
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
 
 ARTEFACTS: Final = Path(__file__).parents[2] / "build" / "screenshots"
@@ -33,6 +34,14 @@ _SIZE: Final = (1440, 900)
 def chromium_path() -> str | None:
     """Return the path of this machine's Chromium, or None."""
     return next((path for path in map(shutil.which, NAMES) if path), None)
+
+
+def needed_chromium() -> str:
+    """Return the path of this machine's Chromium; skips the test where there is none."""
+    path = chromium_path()
+    if path is None:
+        pytest.skip("no Chromium here: apt-get install chromium")
+    return path
 
 
 @contextmanager

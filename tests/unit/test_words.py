@@ -1,10 +1,10 @@
-"""Numbers in sentences."""
+"""Numbers and times in sentences."""
 
 from __future__ import annotations
 
 import pytest
 
-from truewatch_lineage.words import counted
+from truewatch_lineage.words import counted, span
 
 
 @pytest.mark.parametrize(
@@ -13,3 +13,19 @@ from truewatch_lineage.words import counted
 def test_counts_agree_with_their_noun_and_show_their_thousands(number, text) -> None:
     """One is the only singular."""
     assert counted(number, "event") == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.4, "0 seconds"),
+        (119, "119 seconds"),
+        (120, "2 minutes"),
+        (7199, "119 minutes"),
+        (7200, "2 hours"),
+        (3 * 86_400, "3 days"),
+    ],
+)
+def test_times_are_told_in_the_largest_unit_of_which_there_are_two(seconds, text) -> None:
+    """So that no noun needs a singular, and no number is long."""
+    assert span(seconds) == text

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from airflow.auth.managers.models.resource_details import AccessView
 from airflow.www.auth import has_access_view
 from flask import Blueprint, Response, request
 
 from truewatch_lineage_airflow.ui import PREFIX, page, status
+
+_HOME: Final = "../"
+"""Airflow's own UI, whatever path it is served below."""
 
 
 def make_blueprint() -> Blueprint:
@@ -19,11 +24,11 @@ def make_blueprint() -> Blueprint:
 
 
 def _status() -> Response:
-    return _answer(page.status_page(status.overview()))
+    return _answer(page.status_page(status.overview(), home=_HOME))
 
 
 def _run() -> Response:
-    return _answer(page.run_page(status.trace(request.args.get("what", "").strip())))
+    return _answer(page.run_page(status.trace(request.args.get("what", "").strip()), home=_HOME))
 
 
 def _answer(made: page.Page) -> Response:

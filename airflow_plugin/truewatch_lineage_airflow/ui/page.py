@@ -35,14 +35,24 @@ class Page:
     headers: Mapping[str, str]
 
 
-def status_page(found: Overview) -> Page:
-    """Show the spool as a whole."""
-    return _page("status.html", found=found)
+def status_page(found: Overview, *, home: str | None = None) -> Page:
+    """Show the spool as a whole.
+
+    Args:
+        found: What is known of it.
+        home: Where Airflow's own UI is, if the page does not stand in it.
+    """
+    return _page("status.html", found=found, home=home)
 
 
-def run_page(found: Trace) -> Page:
-    """Show what is known of a run or a job."""
-    return _page("run.html", found=found)
+def run_page(found: Trace, *, home: str | None = None) -> Page:
+    """Show what is known of a run or a job.
+
+    Args:
+        found: It.
+        home: As of `status_page`.
+    """
+    return _page("run.html", found=found, home=home)
 
 
 def refused_page(problem: str) -> Page:
