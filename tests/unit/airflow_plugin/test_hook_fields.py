@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from truewatch_lineage_airflow import hook_fields
 
 from truewatch_lineage.config.keys import KEYS, TOKEN_KEYS
+from truewatch_lineage_airflow import hook_fields
 
 
 @pytest.mark.parametrize("field", hook_fields.FIELDS, ids=lambda field: field.name)
@@ -26,5 +26,3 @@ def test_both_ways_to_declare_the_fields_say_the_same() -> None:
 def test_an_empty_form_sets_nothing() -> None:
     """No field has a default of its own, which would hide what settings below the connection say."""
     assert {field["schema"]["default"] for field in hook_fields.CONN_FIELDS.values()} == {None}
-        hook_fields.FIELDS
-    )
