@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from truewatch_lineage_airflow import compat
 
-SUPERVISOR_SECONDS: Final = 9.0
+SUPERVISOR_SECONDS: Final = 8.0
 """How long a question that Airflow 3's supervisor is busy with is awaited, whatever time there is.
 
 Its answer would else be taken for that to the task's next question, since the two know no numbers. OpenLineage's

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from truewatch_lineage.config import Layer
+from truewatch_lineage.config.found import Found
 from truewatch_lineage.config.keys import TOKEN_KEYS
 from truewatch_lineage.destinations.tokens import Token
 from truewatch_lineage.errors import TokenError, TokenLateError
@@ -32,6 +33,9 @@ def section_layer(environ: Mapping[str, str] = os.environ) -> Layer | None:
 
     Args:
         environ: Where the variables are looked for.
+
+    Raises:
+        ConfigError: Airflow can't read an option of it.
     """
     conf = compat.conf()
     values: dict[str, Any] = {}
@@ -44,10 +48,23 @@ def section_layer(environ: Mapping[str, str] = os.environ) -> Layer | None:
             origins["token"] = source
         elif option not in values:
             # Airflow expands ~ and $ in a variable; a token is taken as it is.
-            text = environ[variable] if option == "token" and variable in environ else conf.get(SECTION, option)
+            is_as_it_is = option == "token" and variable in environ
+            text = environ[variable] if is_as_it_is else _get(conf, option, source)
             if text or option in TOKEN_KEYS:  # an empty token is a secret that failed to arrive
                 values[option], origins[option] = text, source
     return Layer(NAME, values, origins) if values else None
+
+
+def _get(conf: Any, option: str, source: str) -> str | None:
+    try:
+        text: str | None = conf.get(SECTION, option, fallback=None)
+    except Exception as error:  # noqa: BLE001 - of configparser or Airflow; its text quotes the value
+        kind = type(error).__name__
+    else:
+        return text
+    raise Found(None, option, source).error(
+        f"can't be read by Airflow ({kind})", "In airflow.cfg, write each percent sign twice."
+    )
 
 
 def _written(conf: Any, environ: Mapping[str, str]) -> Iterator[str]:

@@ -40,3 +40,25 @@ def test_a_token_is_in_no_log(answers):
     """Nothing of what the whole table reads is told, at Airflow's default level."""
     assert "tkn_of" not in answers[1]
     assert "tkn_section" not in answers[1]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_file_is_read_as_airflow_reads_it(tmp_path, version):
+    """An option that its syntax can't take is named, and not shown; with a token so, Airflow itself may not start."""
+    (tmp_path / "airflow.cfg").write_text("[truewatch]\nurl = https://file.example\ntoken = tkn_of%%the_file\n")
+    answer = _read(version, tmp_path)
+    assert (answer["url"], answer["token"]) == ("https://file.example/v1/write/openlineage", "tkn_of%the_file")
+    assert answer["source"] == "`token` (from [truewatch] of Airflow's configuration)"
+    (tmp_path / "airflow.cfg").write_text("[truewatch]\nurl = https://file.example/%canary\n")
+    error = _read(version, tmp_path)["error"]
+    assert "`url` can't be read by Airflow (InterpolationSyntaxError)" in error
+    assert "write each percent sign twice" in error
+    assert "canary" not in error
+
+
+def _read(version, home):
+    (home / "situations.json").write_text('[{"environ": {}}]')
+    done = environment(version).run(INSIDE / "read_settings.py", home / "situations.json", home=home)
+    assert done.returncode == 0, done.stderr
+    assert "canary" not in done.stderr
+    return json.loads(done.stdout)

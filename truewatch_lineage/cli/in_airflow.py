@@ -37,8 +37,7 @@ def enter(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> 
             importlib.import_module("airflow")
     except ImportError:  # none is there, which whoever reads airflow_conn_id says
         return
-    except Exception as error:
-        # Airflow's own, for a configuration that is wrong; its text may quote it.
+    except Exception as error:  # noqa: BLE001 - Airflow raises anything where its configuration is wrong, and may quote it
         problem = f"Airflow's settings can't be read ({type(error).__name__})."
         fix = "See that `airflow config list` works here, or unset AIRFLOW_HOME."
         if is_named:
