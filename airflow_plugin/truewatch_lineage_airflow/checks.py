@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,12 +14,14 @@ from truewatch_lineage.config import Settings
 from truewatch_lineage.destinations.tokens import StaticToken
 from truewatch_lineage.spool.folder import NETWORK_FILE_SYSTEMS
 from truewatch_lineage.spool.mounts import mount_of
+from truewatch_lineage_airflow import late_default
 from truewatch_lineage_airflow.in_force import is_ours, masked, nodes
 from truewatch_lineage_airflow.surroundings import PROVIDER, Surroundings, look
 
 NAME: Final = "airflow"
 """What these steps are called."""
 
+_LATE_DEFAULT: Final = json.loads(late_default.VALUE)
 _BESIDE: Final = "truewatch-lineage env airflow --beside"
 _HEADERS: Final = ("custom_headers", "headers")
 _APART: Final = (*_HEADERS, "transport", "transports")
@@ -65,7 +68,7 @@ def _transport(settings: Settings, airflow: Surroundings) -> Iterator[Step]:
     found = airflow.transport
     if airflow.is_on("openlineage", "disabled"):
         yield _warn("[openlineage] disabled is on: Airflow emits no lineage.", "Set it to False, or take it out.")
-    elif found is None and settings.enabled:
+    elif (found is None and settings.enabled) or (found and found.settings == _LATE_DEFAULT):
         yield Step(NAME, "ok", "lineage goes by this package, since no other transport is configured")
     elif found is None:
         yield _warn(

@@ -9,6 +9,7 @@ import pytest
 from truewatch_lineage.config import load
 from truewatch_lineage_airflow import checks
 from truewatch_lineage_airflow.in_force import InForce
+from truewatch_lineage_airflow.late_default import VALUE
 from truewatch_lineage_airflow.surroundings import PROVIDER, Surroundings
 
 SECRET = "a-secret-token"
@@ -47,6 +48,7 @@ def test_a_good_airflow_gets_no_warning(tmp_path) -> None:
     assert {step.status for step in found} == {"ok"}
     assert found[0].detail == f"Airflow 3.3.2, {PROVIDER} 2.20.3, LocalExecutor"
     assert "goes by this package" in found[1].detail
+    assert _steps(tmp_path, transport=json.loads(VALUE))[1] == found[1]
 
 
 OPTIONS = {
