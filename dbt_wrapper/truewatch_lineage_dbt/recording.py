@@ -82,7 +82,8 @@ def _serve(source: _Input, stream: BinaryIO, warnings: _Warnings) -> None:
     if sink is None:
         _say(stream, refused=None)
         return
-    budget = getattr(getattr(sink, "settings", None), "exit_budget", DEFAULT_BUDGET)
+    settings = getattr(sink, "settings", None)  # OpenLineage's own transports have none
+    budget = getattr(settings, "exit_budget", DEFAULT_BUDGET)
     _say(stream, budget=budget)
     recorder = Recorder(sink, os.environ)
     for message in iter(source.messages.get, None):
@@ -90,7 +91,9 @@ def _serve(source: _Input, stream: BinaryIO, warnings: _Warnings) -> None:
     recorder.close()
     source.is_stored = True
     is_empty = sink.close(min(budget, LAST_SECONDS) if source.is_over else budget)
-    _say(stream, report={"events": recorder.count, "waiting": not is_empty, "warnings": warnings.lines})
+    for_courier = getattr(settings, "delivery", None) == "spool"
+    report = {"events": recorder.count, "waiting": not is_empty, "for_courier": for_courier}
+    _say(stream, report={**report, "warnings": warnings.lines})
 
 
 def _say(stream: BinaryIO, **fields: Any) -> None:

@@ -26,6 +26,9 @@ MARGIN: Final = 10.0
 STORE_SECONDS: Final = 2.0
 """Seconds that a run that is being killed is given to store its last events."""
 
+REAP_SECONDS: Final = 0.5
+"""Seconds that a recorder which has reported is given to be gone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -37,7 +40,8 @@ class Report:
         warnings: What was warned of.
         refused: Why no lineage was taken at all, or None.
         is_off: Whether lineage is switched off, so that there is nothing to say.
-        late: Whether nobody waited for the recorder's own report.
+        is_late: Whether nobody waited for the recorder's own report.
+        for_courier: Whether delivery is left to a courier, so that what is stored is all that was asked for.
     """
 
     events: int = 0
@@ -45,17 +49,20 @@ class Report:
     warnings: tuple[str, ...] = field(default=())
     refused: str | None = None
     is_off: bool = False
-    late: bool = False
+    is_late: bool = False
+    for_courier: bool = False
 
     def line(self) -> str | None:
         """Return the one line that is shown, or None where there is nothing to say."""
         if self.is_off:
             return None
-        if self.late:
-            return "Events are stored, and may not be delivered yet."
+        if self.is_late:
+            return "Not all is delivered yet. `truewatch-lineage spool status` tells what waits."
         if self.refused is not None:
-            return f"No lineage was sent: {self.refused}"
+            return f"No lineage was sent: {' '.join(self.refused.split())}"
         said = " ".join(" ".join(warning.split()) for warning in self.warnings[:1])
+        if self.for_courier:
+            return f"{counted(self.events, 'event')} stored for a courier.{' ' + said if said else ''}"
         if self.waiting:
             said = said or "`truewatch-lineage spool status` tells why."
             return f"{counted(self.events, 'event')} stored, not all delivered yet. {said}"
@@ -108,6 +115,8 @@ class Reporter:
                     break
                 said |= line
         self.hurry()
+        with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+            self._process.wait(REAP_SECONDS)
         return _report(said)
 
     def hurry(self) -> None:
@@ -133,10 +142,11 @@ class Reporter:
                 stdin.close()
 
     def _read(self, lines: queue.SimpleQueue[dict[str, Any] | None]) -> None:
-        stdout = self._process.stdout if self._process else None
-        for line in stdout or ():
-            with contextlib.suppress(ValueError):
-                lines.put(json.loads(line))
+        if self._process is not None and self._process.stdout is not None:
+            with self._process.stdout as stdout:
+                for line in stdout:
+                    with contextlib.suppress(ValueError):
+                        lines.put(json.loads(line))
         lines.put(None)
 
 
@@ -145,7 +155,7 @@ def _report(said: Mapping[str, Any]) -> Report:
         return Report(refused=said["refused"], is_off=said["refused"] is None)
     if "report" in said:
         report = said["report"]
-        return Report(report["events"], report["waiting"], tuple(report["warnings"]))
+        return Report(**{**report, "warnings": tuple(report["warnings"])})
     if "budget" in said:
-        return Report(late=True)
+        return Report(is_late=True)
     return Report(refused="its recorder has failed.")
