@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 _LOG: Final = logging.getLogger(__name__)
-_NAMELESS_DUCKDB: Final = "duckdb://:memory:"
+_LATER: Final = {
+    "clickhouse": ("clickhouse://{host}:{port}",),
+    "duckdb": ("duckdb://{path}",),
+    "fabric": ("fabric-warehouse://{server}:{port}", "fabric-warehouse://{server}"),
+    "presto": ("presto://{host}:{port}",),
+    "watsonx_presto": ("presto://{host}:{port}",),
+}
+"""What upstream's later releases name so; written down, since names must not change with the release installed."""
 
 
 def dataset_namespace(adapter_type: str, target: Mapping[str, Any]) -> str:
@@ -20,8 +28,15 @@ def dataset_namespace(adapter_type: str, target: Mapping[str, Any]) -> str:
         adapter_type: Such as ``postgres``.
         target: The target's fields as dbt resolved them, such as a profile's output or ``credentials.to_dict()``.
     """
-    if adapter_type == "duckdb" and not target.get("path"):
-        return _NAMELESS_DUCKDB
+    if adapter_type == "duckdb":  # a path of MotherDuck may end in ?motherduck_token=…, which is not to be told
+        target = {"path": str(target.get("path") or ":memory:").partition("?")[0]}
+    for template in _LATER.get(adapter_type, ()):
+        if all(target.get(name) for name in re.findall(r"{(\w+)}", template)):
+            return template.format_map(target)
+    return _by_upstream(adapter_type, target)
+
+
+def _by_upstream(adapter_type: str, target: Mapping[str, Any]) -> str:
     try:
         from openlineage.common.provider.dbt.processor import (  # noqa: PLC0415 - costs a third of a second
             Adapter,

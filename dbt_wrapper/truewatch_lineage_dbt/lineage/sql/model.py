@@ -188,15 +188,20 @@ class Table:
         self.influences = NOTHING
         self._shape = shape
         self._peek = peek or shape
+        self._known: dict[str, Column] | None = None
+        self._spelt: dict[str, str] | None = None
 
     def known(self) -> Mapping[str, Column]:
         """Return the columns that are certain, in order, by folded name."""
-        return keyed(Column(name, self._leaf(name)) for name in self._shape().names)
+        if self._known is None:
+            self._known = keyed(Column(name, self._leaf(name)) for name in self._shape().names)
+        return self._known
 
     def find(self, name: str) -> Inputs:
         """Return a column by name, spelt as the table does; any name may be one: databases have hidden columns."""
-        key = fold(name)
-        return self._leaf(next((known for known in self._peek().names if fold(known) == key), name))
+        if self._spelt is None:
+            self._spelt = {fold(known): known for known in self._peek().names}
+        return self._leaf(self._spelt.get(fold(name), name))
 
     @property
     def open(self) -> tuple[tuple[str, ...], ...]:

@@ -20,6 +20,9 @@ SET_OPERATION: Final = getattr(exp, "SetOperation", exp.Union)
 QUERY: Final = (exp.Select, SET_OPERATION, exp.Subquery)
 COLUMNS: Final = getattr(exp, "Columns", exp.Star)
 
+_MAX_CHARACTERS: Final = 300_000
+"""What sqlglot reads in about a second; longer texts are data written as SQL."""
+
 _EMPTY: Final = frozenset({"NoneType", "Semicolon"})
 _DIALECTS: Final = {
     "athena": ("athena", "trino"),
@@ -53,14 +56,16 @@ def parse(sql: str, dialect: str | None) -> Tree:
     """Parse one query.
 
     Raises:
-        UnreadableSqlError: The text does not parse, or is not one query.
+        UnreadableSqlError: The text does not parse, is not one query, or is too long.
     """
+    if len(sql) > _MAX_CHARACTERS:
+        raise UnreadableSqlError(f"is longer than {_MAX_CHARACTERS} characters.")
     try:
         statements = [found for found in sqlglot.parse(sql, read=dialect) if type(found).__name__ not in _EMPTY]
     except (SqlglotError, RecursionError) as error:
         raise UnreadableSqlError(f"does not parse: {_first_line(error)}") from error
     if len(statements) != 1 or not isinstance(statements[0], QUERY):
-        raise UnreadableSqlError("is not one query")
+        raise UnreadableSqlError("is not one query.")
     return statements[0]
 
 

@@ -17,6 +17,8 @@ from truewatch_lineage_dbt.lineage.upstream import dataset_namespace
         ("bigquery", {"project": "p"}, "bigquery"),
         ("databricks", {"host": "x.cloud.databricks.com"}, "databricks://x.cloud.databricks.com"),
         ("spark", {"method": "thrift", "host": "h"}, "spark://h:10001"),
+        ("fabric", {"server": "h"}, "fabric-warehouse://h"),
+        ("clickhouse", {"host": "h", "port": 9000}, "clickhouse://h:9000"),
     ],
 )
 def test_namespace_is_upstreams(adapter, target, expected):
@@ -38,6 +40,11 @@ def test_namespace_is_upstreams(adapter, target, expected):
 def test_namespace_where_upstream_has_none(adapter, target, expected):
     """Fall back on the adapter's name where upstream would raise."""
     assert dataset_namespace(adapter, target) == expected
+
+
+def test_namespace_has_no_token():
+    """Leave out what follows the name of a database of MotherDuck."""
+    assert dataset_namespace("duckdb", {"path": "md:shop?motherduck_token=t0ps3cret"}) == "duckdb://md:shop"
 
 
 def test_namespace_without_upstream(monkeypatch):

@@ -347,9 +347,19 @@ def test_long_union_needs_no_deep_stack():
     assert columns(lineage(sql)) == {"k": "= a.id, = a.x, = a.y"}
 
 
-@pytest.mark.parametrize("sql", ["select from where", "select 1; select 2", "create table t as select 1 as k", ""])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select from where",
+        "select 1; select 2",
+        "create table t as select 1 as k",
+        "",
+        f"select {'1 + ' * 100_000} 1 as k",
+    ],
+    ids=["no SQL", "two queries", "a statement", "nothing", "too long"],
+)
 def test_unreadable_sql(sql):
-    """Refuse what is not one query that parses."""
+    """Refuse what is not one query that parses within a second."""
     with pytest.raises(UnreadableSqlError):
         lineage(sql)
 
