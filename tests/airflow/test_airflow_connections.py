@@ -9,6 +9,9 @@ from support.receiver import Receiver
 
 VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
 OLD, NEW = "tkn_0123456789_of_old", "tkn_9876543210_of_new"
+SLACK = 10.0
+"""Seconds of a busy machine, to import what an emit needs; less than the lookup hangs."""
+
 pytestmark = pytest.mark.timeout(180)
 
 
@@ -70,7 +73,7 @@ def test_a_rotated_token_is_read_again_and_an_outage_of_the_backend_loses_nothin
 
 def test_without_a_destination_one_line_says_how_to_set_one(connections):
     """Nothing happens, and no folder is made."""
-    out = told(connections.emit("emit:a", "emit:b", "close:1"))
+    out = told(connections.emit("emit:a", "emit:b"))
     assert out.count("No lineage is sent, since no destination is set.") == 1
     assert not connections.spool.exists()
 
@@ -81,3 +84,33 @@ def test_a_wrong_setting_is_told_once_with_its_fix_and_fails_nothing(connections
     out = told(connections.emit("emit:a", "emit:b"))
     assert out.count("No lineage is sent: Unknown setting `extra.timout`") == 1
     assert "Did you mean timeout?" in out
+
+
+def test_a_connection_that_comes_or_changes_is_seen_by_a_process_that_lives_on(connections):
+    """As the scheduler's: looked for again after half a minute, in this test at each event."""
+    with Receiver(tokens=[OLD]) as first, Receiver(tokens=[NEW]) as second:
+        steps = ("again", "emit:none", "wait:come", "emit:one", "emit:two", "wait:changed", "emit:three")
+        with connections.emitting(*steps):
+            connections.reached("come")
+            connections.write(first.url, OLD)
+            (connections.home / "come").touch()
+            connections.reached("changed")
+            connections.write(second.url, NEW)
+            (connections.home / "changed").touch()
+        assert (jobs(first), jobs(second)) == (["one", "two"], ["three"])
+
+
+def test_a_backend_that_hangs_costs_an_event_two_seconds_and_loses_none(connections):
+    """What the connection said last is known; its token is not, so the event waits."""
+    with Receiver(tokens=[OLD]) as receiver:
+        connections.write(receiver.url, OLD)
+        connections.emit("fork:first")
+        (connections.home / "hang").touch()
+        done = connections.emit("fork:second")
+        assert "has not answered in time" in told(done)
+        seconds = float(done.stdout.partition("fork:second ")[2].split()[0])
+        assert 2 <= seconds < 2 + SLACK
+        (connections.home / "hang").unlink()
+        assert jobs(receiver) == ["first"]
+        connections.command("spool", "drain")
+        assert jobs(receiver) == ["first", "second"]

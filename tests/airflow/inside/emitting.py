@@ -1,7 +1,8 @@
-"""Emit events as Airflow's tasks do, step by step: ``emit:JOB``, ``fork:JOB``, ``wait:FILE``, ``close:SECONDS``.
+"""Emit events as Airflow's tasks do, step by step: ``emit:JOB``, ``fork:JOB``, ``wait:FILE``, ``again``.
 
 ``emit`` does so in this process, ``fork`` in a child that then ends by ``os._exit(0)``. ``wait`` writes ``FILE.asked``
-and waits for ``FILE``. An event quotes what the file ``quote`` holds. After each step its seconds are printed.
+and waits for ``FILE``. From ``again`` on, settings are looked at anew at each emit. An event quotes what the file
+``quote`` holds. After each step its seconds are printed.
 """
 
 import contextlib
@@ -59,6 +60,8 @@ def main(steps):
     """Take the steps."""
     import airflow  # noqa: F401, PLC0415 - the surroundings in which settings of Airflow are looked for
 
+    from truewatch_lineage_airflow import connection  # noqa: PLC0415 - after it
+
     transport = get_default_factory().create(TRANSPORT)
     for step in steps:
         verb, _, what = step.partition(":")
@@ -67,8 +70,9 @@ def main(steps):
             transport.emit(event(what))
         elif verb == "fork":
             fork(transport, what)
-        elif verb == "close":
-            transport.close(float(what))
+        elif verb == "again":
+            sys.modules[type(transport).__module__].AGAIN_SECONDS = 0
+            connection.FRESH_SECONDS = 0
         else:
             wait(what)
         sys.stdout.write(f"{step} {time.monotonic() - start:.2f}\n")
