@@ -1,7 +1,9 @@
-"""Hears the end of tasks: a pod that vanishes takes its spool along, so what is due is delivered before."""
+"""Hears tasks start and end: a pod that vanishes takes its spool along, so what is due is delivered before."""
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import logging
 from typing import Any, Final
 
@@ -16,7 +18,14 @@ MARKERS: Final = frozenset({"TaskRunnerMarker", "TaskCommandMarker"})
 
 
 class TaskListener:
-    """Of everything else that ends, such as the scheduler, it takes no notice."""
+    """Of everything else that starts and ends, such as the scheduler, it takes no notice."""
+
+    @hookimpl  # type: ignore[untyped-decorator]  # Airflow is untyped here
+    def on_starting(self, component: Any) -> None:
+        """Import the transport once, before the forks that emit the task's events would each import it."""
+        if type(component).__name__ in MARKERS:
+            with contextlib.suppress(Exception):  # the outermost guard; whoever emits will say what is wrong
+                importlib.import_module("truewatch_lineage_airflow.transport")
 
     @hookimpl  # type: ignore[untyped-decorator]  # Airflow is untyped here
     def before_stopping(self, component: Any) -> None:

@@ -39,126 +39,86 @@ class Case:
 
 
 BESIDE = "truewatch-lineage env airflow --beside"
+
+
+def _late(**around) -> Case:
+    """The late default is set: both listeners are there."""
+    return Case(late=True, on=True, ours=True, **around)
+
+
+def _off(**around) -> Case:
+    """Neither OpenLineage nor this package does anything."""
+    return Case(late=False, on=False, ours=False, **around)
+
+
+def _ours(**around) -> Case:
+    """The user has configured a transport of ours."""
+    return Case(late=False, on=True, ours=True, **around)
+
+
+def _other(*warning: str, **around) -> Case:
+    """The user has another transport, which one warning names, with its source and the way out."""
+    return Case(late=False, on=True, ours=False, warning=(*warning, BESIDE) if warning else None, **around)
+
+
 CASES = {
-    "nothing is configured": Case(late=True, on=True, ours=True),
-    "a child inherits the late default": Case(late=True, on=True, ours=True, env={VARIABLE: LATE}),
-    "the user has opted out in airflow.cfg": Case(
-        late=False, on=False, ours=False, cfg={"truewatch": {"enabled": "False"}}
+    "nothing is configured": _late(),
+    "a child inherits the late default": _late(env={VARIABLE: LATE}),
+    "a setting of ours is wrong": _late(env={"AIRFLOW__TRUEWATCH__URLL": "x"}),
+    "the events go through threads of the task": _late(env={"AIRFLOW__OPENLINEAGE__EXECUTE_IN_THREAD": "true"}),
+    "a token in our variable": _late(masked=True, env={"TRUEWATCH_LINEAGE_TOKEN": TOKEN}),
+    "a token in Airflow's variable": _late(masked=True, env={"AIRFLOW__TRUEWATCH__TOKEN": TOKEN}),
+    "a token in airflow.cfg": _late(masked=True, cfg={"truewatch": {"token": TOKEN}}),
+    "a token in a file": _late(
+        masked=True, env={"TRUEWATCH_LINEAGE_TOKEN_FILE": "token"}, files={"token": TOKEN + "\n"}
     ),
-    "the user has opted out by Airflow's variable": Case(
-        late=False, on=False, ours=False, env={"AIRFLOW__TRUEWATCH__ENABLED": "no"}
+    "a token in a variable of the user's": _late(
+        masked=True, env={"TRUEWATCH_LINEAGE_TOKEN_ENV": "MINE", "MINE": TOKEN}
     ),
-    "the user has opted out by our variable": Case(
-        late=False, on=False, ours=False, env={"TRUEWATCH_LINEAGE_ENABLED": "false"}
+    "a token of a named destination": _late(
+        masked=True,
+        cfg={"truewatch": {"destinations": json.dumps({"one": {"token": TOKEN, "url": "https://a.example"}})}},
     ),
-    "we are disabled": Case(late=False, on=False, ours=False, env={"TRUEWATCH_LINEAGE_DISABLED": "true"}),
-    "openlineage is disabled in airflow.cfg": Case(
-        late=False, on=False, ours=False, cfg={"openlineage": {"disabled": "True"}}
+    "the user has opted out in airflow.cfg": _off(cfg={"truewatch": {"enabled": "False"}}),
+    "the user has opted out by Airflow's variable": _off(env={"AIRFLOW__TRUEWATCH__ENABLED": "no"}),
+    "the user has opted out by our variable": _off(env={"TRUEWATCH_LINEAGE_ENABLED": "false"}),
+    "the user has opted out in our file": _off(
+        env={"TRUEWATCH_LINEAGE_CONFIG": "own.toml"}, files={"own.toml": "enabled = false"}
     ),
-    "openlineage is disabled, and has a transport": Case(
-        late=False, on=False, ours=False, env={"AIRFLOW__OPENLINEAGE__DISABLED": "true", VARIABLE: HTTP}
+    "we are disabled": _off(env={"TRUEWATCH_LINEAGE_DISABLED": "true"}),
+    "openlineage is disabled in airflow.cfg": _off(cfg={"openlineage": {"disabled": "True"}}),
+    "openlineage is disabled, and has a transport": _off(
+        env={"AIRFLOW__OPENLINEAGE__DISABLED": "true", VARIABLE: HTTP}
     ),
-    "openlineage is disabled by its own variable": Case(
-        late=False, on=False, ours=False, env={"OPENLINEAGE_DISABLED": "true"}
+    "openlineage is disabled by its own variable": _off(env={"OPENLINEAGE_DISABLED": "true"}),
+    "another transport in a file that the client would mix into ours": _off(
+        warning=("console", "openlineage.yml", BESIDE), files={"openlineage.yml": "transport: {type: console}"}
     ),
-    "a setting of ours is wrong": Case(late=True, on=True, ours=True, env={"AIRFLOW__TRUEWATCH__URLL": "x"}),
-    "another transport by a variable": Case(
-        late=False, on=True, ours=False, warning=("http", VARIABLE, BESIDE), env={VARIABLE: HTTP}
+    "another transport by a variable": _other("http", VARIABLE, env={VARIABLE: HTTP}),
+    "another transport in airflow.cfg": _other(
+        "http", "[openlineage] transport", cfg={"openlineage": {"transport": HTTP}}
     ),
-    "another transport in airflow.cfg": Case(
-        late=False,
-        on=True,
-        ours=False,
-        warning=("http", "[openlineage] transport", BESIDE),
-        cfg={"openlineage": {"transport": HTTP}},
-    ),
-    "another transport in a file that airflow.cfg names": Case(
-        late=False,
-        on=True,
-        ours=False,
-        warning=("console", "named.yml", BESIDE),
+    "another transport in a file that airflow.cfg names": _other(
+        "console",
+        "named.yml",
         cfg={"openlineage": {"config_path": "named.yml"}},
         files={"named.yml": "transport: {type: console}"},
     ),
-    "another transport in a file that its own variable names": Case(
-        late=False,
-        on=True,
-        ours=False,
-        warning=("console", "own.yml", BESIDE),
-        env={"OPENLINEAGE_CONFIG": "own.yml"},
-        files={"own.yml": "transport: {type: console}"},
+    "another transport in a file that its own variable names": _other(
+        "console", "own.yml", env={"OPENLINEAGE_CONFIG": "own.yml"}, files={"own.yml": "transport: {type: console}"}
     ),
-    "another transport by the client's variables": Case(
-        late=False,
-        on=True,
-        ours=False,
-        warning=("console", "OPENLINEAGE__TRANSPORT", BESIDE),
-        env={"OPENLINEAGE__TRANSPORT__TYPE": "console"},
+    "another transport by the client's variables": _other(
+        "console", "OPENLINEAGE__TRANSPORT", env={"OPENLINEAGE__TRANSPORT__TYPE": "console"}
     ),
-    "only a url": Case(
-        late=False,
-        on=True,
-        ours=False,
-        warning=("http", "OPENLINEAGE_URL", BESIDE),
-        env={"OPENLINEAGE_URL": "http://127.0.0.1:9"},
-    ),
-    "another transport in a file that the client would mix into ours": Case(
-        late=False,
-        on=False,
-        ours=False,
-        warning=("console", "openlineage.yml", BESIDE),
-        files={"openlineage.yml": "transport: {type: console}"},
-    ),
-    "another transport, in the process of a task": Case(
-        late=False, on=True, ours=False, env={VARIABLE: HTTP}, argv=("tasks", "run")
-    ),
-    "another transport, and the user has opted out": Case(
-        late=False, on=True, ours=False, env={VARIABLE: HTTP, "TRUEWATCH_LINEAGE_ENABLED": "false"}
-    ),
-    "a connection that nobody asks yet": Case(
-        late=False, on=True, ours=True, alias=True, cfg={"openlineage": {"config_conn_id": "lineage"}}
-    ),
-    "the events go through threads of the task": Case(
-        late=True, on=True, ours=True, env={"AIRFLOW__OPENLINEAGE__EXECUTE_IN_THREAD": "true"}
-    ),
-    "ours by its path": Case(late=False, on=True, ours=True, masked=True, env={VARIABLE: json.dumps(OWN)}),
-    "ours by its alias": Case(
-        late=False,
-        on=True,
-        ours=True,
-        alias=True,
-        masked=True,
-        env={VARIABLE: json.dumps({**OWN, "type": "truewatch"})},
-    ),
-    "ours beside another": Case(
-        late=False,
-        on=True,
-        ours=True,
+    "only a url": _other("http", "OPENLINEAGE_URL", env={"OPENLINEAGE_URL": "http://127.0.0.1:9"}),
+    "another transport, in the process of a task": _other(env={VARIABLE: HTTP}, argv=("tasks", "run")),
+    "another transport, and the user has opted out": _other(env={VARIABLE: HTTP, "TRUEWATCH_LINEAGE_ENABLED": "false"}),
+    "a connection that nobody asks yet": _ours(alias=True, cfg={"openlineage": {"config_conn_id": "lineage"}}),
+    "ours by its path": _ours(masked=True, env={VARIABLE: json.dumps(OWN)}),
+    "ours by its alias": _ours(alias=True, masked=True, env={VARIABLE: json.dumps({**OWN, "type": "truewatch"})}),
+    "ours beside another": _ours(
         masked=True,
         env={VARIABLE: json.dumps({"type": "composite", "transports": {"tw": OWN, "other": json.loads(HTTP)}})},
-    ),
-    "a token in our variable": Case(late=True, on=True, ours=True, masked=True, env={"TRUEWATCH_LINEAGE_TOKEN": TOKEN}),
-    "a token in Airflow's variable": Case(
-        late=True, on=True, ours=True, masked=True, env={"AIRFLOW__TRUEWATCH__TOKEN": TOKEN}
-    ),
-    "a token in airflow.cfg": Case(late=True, on=True, ours=True, masked=True, cfg={"truewatch": {"token": TOKEN}}),
-    "a token in a file": Case(
-        late=True,
-        on=True,
-        ours=True,
-        masked=True,
-        env={"TRUEWATCH_LINEAGE_TOKEN_FILE": "token"},
-        files={"token": TOKEN + "\n"},
-    ),
-    "a token in a variable of the user's": Case(
-        late=True, on=True, ours=True, masked=True, env={"TRUEWATCH_LINEAGE_TOKEN_ENV": "MINE", "MINE": TOKEN}
-    ),
-    "a token of a named destination": Case(
-        late=True,
-        on=True,
-        ours=True,
-        masked=True,
-        cfg={"truewatch": {"destinations": json.dumps({"one": {"token": TOKEN, "url": "https://one.example"}})}},
     ),
 }
 VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]

@@ -81,6 +81,7 @@ class End:
 
     seconds: float
     logged: list[str]
+    ready: bool
     requests: list[Any]
     connections: int
     pending: int
@@ -99,6 +100,7 @@ def ends(request, tmp_path_factory) -> dict[str, End]:
             name: End(
                 one["seconds"],
                 one["logged"],
+                one["ready"],
                 servers[name].requests,
                 servers[name].connections,
                 spooled(folders[name]).pending,
@@ -167,6 +169,13 @@ def test_the_end_of_a_task_raises_nothing_and_tells_no_token(ends, name) -> None
     assert len(logged) == (case.told is not None), logged
     assert case.told is None or case.told in logged[0]
     assert TOKEN not in json.dumps(logged)
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("name", CASES)
+def test_the_transport_is_imported_before_a_task_s_forks(ends, name) -> None:
+    """Each event of a task is emitted in a fork, which would else import it anew; other processes need it not."""
+    assert ends[name].ready == (CASES[name].marker == "task" and "disabled" not in name)
 
 
 @pytest.mark.timeout(180)

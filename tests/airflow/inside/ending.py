@@ -1,4 +1,4 @@
-"""End a task's process in each of some surroundings, and tell how it went.
+"""Start and end a task's process in each of some surroundings, and tell how it went.
 
 Takes JSON of cases: ``{"env": {…}, "marker": "task" or another class's name}``.
 """
@@ -7,6 +7,7 @@ Takes JSON of cases: ``{"env": {…}, "marker": "task" or another class's name}`
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 import airflow.plugins_manager
@@ -45,9 +46,12 @@ def outcome(case: dict) -> dict:
     from airflow.listeners.listener import get_listener_manager
 
     start_metrics()
+    hook, component = get_listener_manager().hook, marker(case["marker"])
+    hook.on_starting(component=component)
+    ready = "truewatch_lineage_airflow.transport" in sys.modules
     started = time.perf_counter()
-    get_listener_manager().hook.before_stopping(component=marker(case["marker"]))
-    return {"seconds": time.perf_counter() - started, "logged": kept.lines}
+    hook.before_stopping(component=component)
+    return {"seconds": time.perf_counter() - started, "logged": kept.lines, "ready": ready}
 
 
 run_each(outcome)
