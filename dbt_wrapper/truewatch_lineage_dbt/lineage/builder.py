@@ -10,8 +10,8 @@ from typing import Any, Final
 from truewatch_lineage_dbt.lineage import facets, quality
 from truewatch_lineage_dbt.lineage.columns import ColumnReader
 from truewatch_lineage_dbt.lineage.datasets import Project, job_name
+from truewatch_lineage_dbt.lineage.event_datasets import EventDatasets
 from truewatch_lineage_dbt.lineage.facts import JobRun, Node, Outcome, Run
-from truewatch_lineage_dbt.lineage.tables import Tables
 
 _STATES: Final = {
     "fail": "FAIL",
@@ -62,7 +62,7 @@ class EventBuilder:
         exposures = [
             self._job_event(project, node, at)
             for node in map(project.node, project.ids("exposures"))
-            if node is not None and not self._built.isdisjoint(node.parents)
+            if node is not None and any(parent.unique_id in self._built for parent in project.inputs(node))
         ]
         return [*exposures, self._run_event(state, at, {"errorMessage": facets.error(message)} if message else {})]
 
@@ -72,10 +72,10 @@ class EventBuilder:
         node = self._runnable(project, unique_id)
         if node is None:
             return []
-        tables = Tables(project)
+        datasets = EventDatasets(project)
         event = self._node_event("START", at, node, {})
-        event["inputs"] = [tables.named(parent) for parent in _read(project, node)]
-        event["outputs"] = [tables.named(node)] if _is_written(node) else []
+        event["inputs"] = [datasets.named(parent) for parent in _read(project, node)]
+        event["outputs"] = [datasets.named(node)] if _is_written(node) else []
         return [event]
 
     def node_finished(self, unique_id: str, outcome: Outcome) -> list[dict[str, Any]]:
@@ -89,13 +89,13 @@ class EventBuilder:
         if node.kind in {"test", "unit_test"}:
             more |= quality.test_facet(node, outcome)
         event = self._node_event(state, outcome.ended, node, more)
-        tables = Tables(project)
+        datasets = EventDatasets(project)
         if state == "COMPLETE" and _is_written(node):
             self._built.add(unique_id)
-            event |= tables.written(node, self._reader, facets.statistics(outcome))
+            event |= datasets.written(node, self._reader, facets.statistics(outcome))
         else:
-            event["inputs"] = _looked_at(project, tables, node, outcome)
-            event["outputs"] = [tables.named(node)] if _is_written(node) else []
+            event["inputs"] = _looked_at(project, datasets, node, outcome)
+            event["outputs"] = [datasets.named(node)] if _is_written(node) else []
         return [event]
 
     def job_events(self, at: str) -> list[dict[str, Any]]:
@@ -127,16 +127,16 @@ class EventBuilder:
         return _run_event(state, at, {"runId": run_id, "facets": {**found, **more}}, self._job(node))
 
     def _job_event(self, project: Project, node: Node, at: str) -> dict[str, Any]:
-        tables = Tables(project)
+        datasets = EventDatasets(project)
         event = {
             "eventTime": _time(at),
             "producer": facets.PRODUCER,
             "schemaURL": f"{facets.SPEC}#/$defs/JobEvent",
             "job": self._job(node),
-            "inputs": [tables.described(parent, self._reader) for parent in project.inputs(node)],
+            "inputs": [datasets.described(parent, self._reader) for parent in project.inputs(node)],
             "outputs": [],
         }
-        return event | tables.written(node, self._reader, {}) if _is_written(node) else event
+        return event | datasets.written(node, self._reader, {}) if _is_written(node) else event
 
     def _job(self, node: Node) -> dict[str, Any]:
         return {
@@ -175,7 +175,7 @@ def _read(project: Project, node: Node) -> list[Node]:
     return sorted(found, key=lambda parent: parent.unique_id != attached) if attached else found
 
 
-def _looked_at(project: Project, tables: Tables, node: Node, outcome: Outcome) -> list[dict[str, Any]]:
+def _looked_at(project: Project, datasets: EventDatasets, node: Node, outcome: Outcome) -> list[dict[str, Any]]:
     """Return what a test or a look at freshness read, with what it found out of the data."""
     found = quality.freshness(node, outcome) if node.kind == "source" else {}
     if node.kind == "test":
@@ -183,7 +183,7 @@ def _looked_at(project: Project, tables: Tables, node: Node, outcome: Outcome) -
     attached = quality.tested(node) if node.kind == "test" else None
     inputs = []
     for parent in _read(project, node):
-        dataset = tables.named(parent)
+        dataset = datasets.named(parent)
         if found and attached in {None, parent.unique_id}:
             dataset["inputFacets"] = found
         inputs.append(dataset)

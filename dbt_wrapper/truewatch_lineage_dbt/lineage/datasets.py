@@ -8,7 +8,16 @@ from typing import Any, Final
 
 from truewatch_lineage_dbt.lineage.facts import Node, Run
 
-_SECTIONS: Final = {"source": "sources", "exposure": "exposures", "unit_test": "unit_tests"}
+_SECTIONS: Final = {
+    "source": "sources",
+    "exposure": "exposures",
+    "unit_test": "unit_tests",
+    "metric": "metrics",
+    "semantic_model": "semantic_models",
+    "saved_query": "saved_queries",
+}
+_PASSED_THROUGH: Final = frozenset({"metric", "semantic_model", "saved_query"})
+
 _CATALOG_SECTIONS: Final = {"source": "sources"}
 
 
@@ -37,7 +46,10 @@ class Project:
             yield from self._section(section)
 
     def inputs(self, node: Node) -> list[Node]:
-        """Return the datasets that a node reads, through the ephemeral models that dbt inlines; each once, in order."""
+        """Return the datasets that a node reads, each once, in order.
+
+        Ephemeral models, which dbt inlines, and metrics and semantic models are passed through to what they read.
+        """
         found: dict[str, Node] = {}
         waiting, seen = list(reversed(node.parents)), set()
         while waiting:
@@ -48,7 +60,7 @@ class Project:
                 continue
             if parent.is_table:
                 found[unique_id] = parent
-            elif parent.is_ephemeral:
+            elif parent.is_ephemeral or parent.kind in _PASSED_THROUGH:
                 waiting.extend(reversed(parent.parents))
         return list(found.values())
 

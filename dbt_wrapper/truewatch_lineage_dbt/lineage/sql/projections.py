@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from sqlglot import exp
 
@@ -10,6 +11,9 @@ from truewatch_lineage_dbt.lineage.sql.expressions import inputs_of
 from truewatch_lineage_dbt.lineage.sql.model import Column, Relation, fold, keyed
 from truewatch_lineage_dbt.lineage.sql.scope import Scope
 from truewatch_lineage_dbt.lineage.sql.tree import COLUMNS, Tree, items
+
+_NAMED_CASTS: Final = frozenset({"databricks", "hive", "postgres", "redshift", "spark"})
+"""Dialects in which ``x::int`` is still called x."""
 
 
 def project(query: Tree, scope: Scope) -> Relation:
@@ -39,11 +43,13 @@ def _made(node: Tree, scope: Scope) -> Relation:
     pattern = next(iter(node.find_all(COLUMNS)), None) if COLUMNS is not exp.Star else None
     if pattern is not None:
         return _matching(node, pattern, scope)
-    return Relation(keyed([Column(_name(node), inputs_of(node, scope))]))
+    return Relation(keyed([Column(_name(node, scope.reader.dialect), inputs_of(node, scope))]))
 
 
-def _name(node: Tree) -> str | None:
+def _name(node: Tree, dialect: str | None) -> str | None:
     """Return the column's name: its alias, its own, or a field's; None where the database makes one up."""
+    if isinstance(node, exp.Cast) and dialect in _NAMED_CASTS:
+        return _name(node.this, dialect)
     if isinstance(node, exp.Dot):
         return str(node.expression.name) or None
     return str(node.alias_or_name) or None if isinstance(node, (exp.Alias, exp.Column, exp.Identifier)) else None

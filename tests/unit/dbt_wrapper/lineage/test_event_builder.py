@@ -304,6 +304,19 @@ def test_exposure_is_told_after_what_it_depends_on_was_built(built, told):
         assert job["job"]["facets"]["ownership"]["owners"] == [{"name": "Sales"}]
 
 
+def test_exposure_of_a_metric_reads_its_models():
+    """Go through metrics and semantic models to the tables behind them."""
+    metric = {"unique_id": "metric.shop.sum", "depends_on": {"nodes": ["semantic_model.shop.orders"]}}
+    semantic = {"unique_id": "semantic_model.shop.orders", "depends_on": {"nodes": ["model.shop.orders"]}}
+    exposure = {**EXPOSURE, "depends_on": {"nodes": ["metric.shop.sum"]}}
+    found = manifest(MODEL, exposure)
+    found |= {"metrics": {"metric.shop.sum": metric}, "semantic_models": {"semantic_model.shop.orders": semantic}}
+    made = EventBuilder(run(), found)
+    made.node_finished("model.shop.orders", Outcome("success", ENDED))
+    job, _ = made.run_finished("COMPLETE", ENDED)
+    assert names(job["inputs"]) == ["db.main.orders"]
+
+
 def test_jobs_without_a_run():
     """Tell the lineage of all that makes or reads a table, as after ``dbt compile``."""
     events = builder().job_events(AT)

@@ -241,6 +241,8 @@ DIALECTS = {
         "select l.k from a cross join lateral (select max(z) as k from b where b.id = a.id) as l",
         {"k": "+ b.z"},
     ),
+    "Postgres' name of a cast": ("postgres", "select x::int, cast(y as text) from a", {"x": "~ a.x", "y": "~ a.y"}),
+    "DuckDB's name of a cast": ("duckdb", "select x::int from a", {None: "~ a.x"}),
     "Redshift's own aliases": ("redshift", "select x as k, k + 1 as l from a", {"k": "= a.x", "l": "~ a.x"}),
     "T-SQL": ("tsql", "select top 5 [x] as k, isnull(y, 0) as l from [a]", {"k": "= a.x", "l": "~ a.y"}),
     "ClickHouse's constant": ("clickhouse", "with 5 as n select x + n as k from a", {"k": "~ a.x"}),

@@ -11,7 +11,7 @@ from truewatch_lineage_dbt.lineage.datasets import Project, name_of
 from truewatch_lineage_dbt.lineage.facts import Node
 
 
-class Tables:
+class EventDatasets:
     """Makes the datasets of the events of one project."""
 
     def __init__(self, project: Project) -> None:
