@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from openlineage.client.transport import Config, Transport, get_default_factory
@@ -97,12 +96,7 @@ class TrueWatchTransport(InjectableTransport, Transport):
         return made or self.__dict__.setdefault("pipeline", Pipeline(self._named()))
 
     def _named(self) -> Settings:
-        return self._as_named(self.config.settings)
-
-    def _as_named(self, settings: Settings) -> Settings:
-        if self.name and len(settings.destinations) == 1 and settings.destinations[0].name == "default":
-            return replace(settings, destinations=(replace(settings.destinations[0], name=self.name),))
-        return settings
+        return self.config.settings.named(self.name)
 
 
 def _mapping(config: object) -> dict[str, Any]:

@@ -171,7 +171,7 @@ class AirflowTransport(TrueWatchTransport):
         if not destinations:
             _tell(logging.INFO, SETUP)
             return None
-        return Pipeline(self._as_named(self.config.read(layers)))
+        return Pipeline(self.config.read(layers).named(self.name))
 
     def _injects(self) -> bool:
         """Tell whether Spark's properties are to have the destination, and whether there is one to have."""
