@@ -28,6 +28,9 @@ FRESH_SECONDS: Final = 5.0
 TOKEN_EXTRAS: Final = ("apiKey", "api_key", "apikey", "token", "access_token")
 """Keys of a connection's extra that may hold the token, as Airflow's OpenLineage provider looks for them."""
 
+LEAST_SECRET: Final = 8
+"""Characters; what is shorter is not masked, as it would be masked in words too (as in the core's redaction)."""
+
 _FORM_PREFIX: Final = f"extra__{CONN_TYPE}__"
 """What Airflow's older forms put before the names of a connection type's own fields."""
 
@@ -65,6 +68,11 @@ class Fetched:
         """Return the token: the password, else what ``extra_key`` or one of `TOKEN_EXTRAS` names in the extra."""
         keys = (extra_key,) if extra_key else TOKEN_EXTRAS
         return self.password or next((str(self.extra[key]) for key in keys if self.extra.get(key)), None)
+
+    def secrets(self) -> list[str]:
+        """Return the texts that may be a token: the password, and what in the extra is no setting."""
+        extra = [value for key, value in self.extra.items() if key in TOKEN_EXTRAS or fold(key) not in BY_SPELLING]
+        return [text for text in (self.password, *extra) if isinstance(text, str) and len(text) >= LEAST_SECRET]
 
 
 _recent: Final[dict[str, Fetched]] = {}
@@ -149,7 +157,7 @@ def _fetch(get: Callable[[str], Any], conn_id: str) -> Fetched:
         at=at,
     )
     # Here and not by whoever uses it: this may be another thread, which alone may wait for Airflow's supervisor.
-    if text := fetched.token_text():
+    for text in fetched.secrets():
         compat.mask(text)
     return fetched
 

@@ -111,6 +111,18 @@ def test_the_token_is_the_password_or_a_key_of_the_extra(monkeypatch, parts, ext
         assert 0 <= source.age() < 5
 
 
+def test_whatever_may_be_a_token_is_masked_in_airflows_logs():
+    """The password and what is no setting; not a setting, and nothing as short as a word."""
+    extra = {
+        "mine": "of-my-own-key",
+        "token": "of-a-usual-key",
+        "short": "canary",
+        "ca_file": "/etc/ca.pem",
+        "n": 12345678,
+    }
+    assert fetched(password=TOKEN, extra=extra).secrets() == [TOKEN, "of-my-own-key", "of-a-usual-key"]
+
+
 def test_nothing_shows_the_token():
     """Neither what was fetched nor the source, nor a name that may be a token itself."""
     one = fetched(password=TOKEN, extra={"token": TOKEN})
