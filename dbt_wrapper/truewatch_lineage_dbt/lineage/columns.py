@@ -77,18 +77,25 @@ class ColumnReader:
 
     def _read(self, project: Project, node: Node) -> ColumnLineage | None:
         tables = _Tables(project, node, self._shapes)
-        try:
-            relation = _parsed(node.sql or "", project.run.adapter_type, tables)
-        except (UnreadableSqlError, RecursionError) as error:
-            _LOG.debug("The columns of %s are not known: its SQL %s", node.unique_id, error)
-            relation = Relation(keyed(fallback.columns(node.sql or "", project.run.adapter_type, tables)), open=((),))
+        relation, is_whole = _relation(project, node, tables)
         columns = _columns(relation, declared(project, node).names if relation.open else ())
-        if node.kind == "snapshot":
+        if node.kind == "snapshot" and columns:
             columns = snapshots.with_history(node, columns)
         names = tuple(column.name for column in columns if column.name)
-        self._shapes.learn(node.unique_id, Shape(names, not relation.open) if names else declared(project, node))
+        self._shapes.learn(node.unique_id, Shape(names, is_whole) if names else declared(project, node))
         lineage = ColumnLineage(columns, relation.influences, tuple(tables.others))
         return lineage.without(name_of(node.parts)) if columns or relation.influences else None
+
+
+def _relation(project: Project, node: Node, tables: _Tables) -> tuple[Relation, bool]:
+    """Return what a node's SQL makes, and whether that is all it makes."""
+    sql, adapter_type = node.sql or "", project.run.adapter_type
+    try:
+        relation = _parsed(sql, adapter_type, tables)
+    except (UnreadableSqlError, RecursionError) as error:
+        _LOG.debug("The columns of %s are not known: its SQL %s", node.unique_id, error)
+        return Relation(keyed(fallback.columns(sql, adapter_type, tables))), False
+    return relation, not relation.open
 
 
 def _columns(relation: Relation, declared_names: tuple[str, ...]) -> tuple[Column, ...]:

@@ -62,8 +62,9 @@ def _source(node: Tree, scope: Scope, tables: Tables) -> Source:
 def _table(node: Tree, scope: Scope, tables: Tables) -> Source:
     """Return a common table expression, a table, an array of a table in sight, or a function's rows."""
     if not isinstance(node.this, exp.Identifier):
-        known = tables.call(node.this.sql(scope.reader.dialect))
-        return Relation(catchall=inputs_of(node.this, scope, TRANSFORMATION)) if known is None else known
+        call = node if node.this is None else node.this
+        known = tables.call(call.sql(scope.reader.dialect))
+        return Relation(catchall=inputs_of(call, scope, TRANSFORMATION)) if known is None else known
     parts = tuple(str(part.name) for part in (node.args.get("catalog"), node.args.get("db"), node.this) if part)
     if len(parts) == 1 and fold(parts[0]) in scope.ctes:
         return scope.ctes[fold(parts[0])]
