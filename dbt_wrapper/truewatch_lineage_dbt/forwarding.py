@@ -59,8 +59,7 @@ class Forwarding:
         for number, handler in self._before.items():
             signal.signal(number, handler)
         if self._canary is not None:
-            self._canary.kill()
-            self._canary.wait()
+            self._canary.communicate()  # it ends with its input
 
     def wait(self, process: subprocess.Popen[bytes]) -> int:
         """Wait for dbt; returns its exit code, negative where a signal ended it."""
@@ -87,6 +86,7 @@ class Forwarding:
         canary, deadline = self._canary, time.monotonic() + GROUP_SECONDS
         while canary is not None and time.monotonic() < deadline:
             if canary.poll() is not None:
+                canary.communicate()
                 self._canary = _canary()
                 return True
             time.sleep(GROUP_SECONDS / 20)

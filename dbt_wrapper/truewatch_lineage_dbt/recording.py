@@ -16,7 +16,7 @@ import queue
 import sys
 import threading
 from collections.abc import Mapping
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NoReturn
 
 from truewatch_lineage.errors import TruewatchLineageError
 
@@ -61,7 +61,7 @@ class _Input:
             os._exit(0)  # all is stored, and nobody waits for its delivery
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Serve one run of dbt."""
     stream = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints must not mix with the reports
@@ -72,6 +72,7 @@ def main() -> None:
         _serve(source, stream, warnings)
     except TruewatchLineageError as error:
         _say(stream, refused=str(error))
+    os._exit(0)  # all is stored and closed, and somebody waits
 
 
 def _serve(source: _Input, stream: BinaryIO, warnings: _Warnings) -> None:
