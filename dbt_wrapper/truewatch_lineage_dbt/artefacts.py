@@ -9,7 +9,9 @@ from typing import Any, Final
 
 import orjson
 
-_KEPT: Final = ("metadata", "nodes", "sources", "exposures", "unit_tests")
+from truewatch_lineage_dbt.lineage.datasets import SECTIONS
+
+_KEPT: Final = ("metadata", *SECTIONS)
 _CLOCK_SECONDS: Final = 0.05
 """File systems stamp files by a clock that may be some milliseconds behind."""
 

@@ -169,8 +169,10 @@ class Listener:
     def _manifest(self) -> str | Mapping[str, Any]:
         if self._manifest_path and Path(self._manifest_path).exists():
             return self._manifest_path
+        from truewatch_lineage_dbt.lineage.datasets import SECTIONS  # noqa: PLC0415 - what builds events loads slowly
+
         tree: Mapping[str, Any] = self._obj["manifest"].writable_manifest().to_dict(omit_none=False)  # --no-write-json
-        return {key: tree.get(key) for key in ("metadata", "nodes", "sources", "exposures", "unit_tests")}
+        return {key: tree.get(key) for key in ("metadata", *SECTIONS)}
 
     def _code(self, unique_id: str) -> str | None:
         node = self._obj["manifest"].nodes.get(unique_id)

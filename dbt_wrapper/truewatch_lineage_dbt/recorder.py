@@ -104,7 +104,9 @@ class Recorder:
         builder = self._known()
         adapter = facts.get("adapter_type")
         namespace = dataset_namespace(str(adapter), target) if adapter else builder.run.dataset_namespace
-        builder.run = dataclasses.replace(builder.run, dataset_namespace=namespace, **facts)
+        folder = str(Path(manifest).parent) if isinstance(manifest, str) else builder.run.target_path
+        known = {"dataset_namespace": namespace, "target_path": folder, **facts}
+        builder.run = dataclasses.replace(builder.run, **known)
         if manifest is not None:
             builder.manifest = read_manifest(Path(manifest)) if isinstance(manifest, str) else manifest
 
@@ -144,6 +146,7 @@ class Recorder:
         facts = {
             "adapter_type": metadata.get("adapter_type") or fields.get("type"),
             "dbt_version": metadata.get("dbt_version"),
+            "target_path": folder,
             "invocation_id": found.invocation_id,
             "profile_name": profile,
             "target": target,

@@ -85,7 +85,7 @@ class EventBuilder:
         if node is None:
             return []
         state = _STATES.get(outcome.status, "COMPLETE")
-        more = facets.outcome_facets(self.run, outcome, failed=state == "FAIL")
+        more = facets.outcome_facets(self.run, outcome, state)
         if node.kind in {"test", "unit_test"}:
             more |= quality.test_facet(node, outcome)
         event = self._node_event(state, outcome.ended, node, more)

@@ -89,7 +89,7 @@ class ColumnReader:
 
 def _relation(project: Project, node: Node, tables: _Tables) -> tuple[Relation, bool]:
     """Return what a node's SQL makes, and whether that is all it makes."""
-    sql, adapter_type = node.sql or "", project.run.adapter_type
+    sql, adapter_type = project.sql(node) or "", project.run.adapter_type
     try:
         relation = _parsed(sql, adapter_type, tables)
     except (UnreadableSqlError, RecursionError) as error:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from truewatch_lineage_dbt.lineage.facts import Node, Run
+
+SECTIONS: Final = ("nodes", "sources", "exposures", "unit_tests", "metrics", "semantic_models", "saved_queries")
+"""What of a manifest is looked at."""
 
 _SECTIONS: Final = {
     "source": "sources",
@@ -77,6 +81,17 @@ class Project:
         """Return the dataset name of a table that SQL names and dbt knows not; the target gives what it left out."""
         given = [part for part in (self.run.database, self.run.schema) if part]
         return name_of((*given[: max(0, len(given) + 1 - len(parts))], *parts))
+
+    def sql(self, node: Node) -> str | None:
+        """Return a node's compiled SQL; where this invocation compiled it not, what an earlier one left on disk."""
+        path, folder = node.raw.get("original_file_path"), self.run.target_path
+        if node.sql or node.kind != "model" or node.language != "sql" or not path or not folder:
+            return node.sql
+        file = Path(folder) / "compiled" / str(node.raw.get("package_name")) / str(path)
+        try:
+            return file.read_text(encoding="utf-8") or None
+        except (OSError, ValueError):
+            return None
 
     def catalog_columns(self, node: Node) -> Mapping[str, Mapping[str, Any]]:
         """Return the catalog's columns, ``{name: {"type", "index", "comment"}}``; empty without a catalog."""

@@ -79,10 +79,10 @@ def run_facets(run: Run, parent: JobRun | None, root: JobRun | None) -> dict[str
     return found
 
 
-def outcome_facets(run: Run, outcome: Outcome, *, failed: bool) -> dict[str, Any]:
-    """Return what only the end of a node tells: the error, and the query's id in the warehouse."""
+def outcome_facets(run: Run, outcome: Outcome, state: str) -> dict[str, Any]:
+    """Return what only the end of a node tells: why it failed or was given up, and the query's id in the warehouse."""
     found = {}
-    if failed:
+    if state == "FAIL" or (state == "ABORT" and outcome.message):
         found["errorMessage"] = error(outcome.message or f"dbt says {outcome.status}, and no more.")
     query = outcome.adapter_response.get("query_id") or outcome.adapter_response.get("job_id")
     if isinstance(query, str) and query.casefold() != "n/a":
@@ -179,11 +179,14 @@ def column_lineage(namespace: str, lineage: ColumnLineage) -> dict[str, Any]:
 
 
 def statistics(outcome: Outcome) -> dict[str, Any]:
-    """Return the outputStatistics facet where the adapter counted rows; many answer -1 for "not known"."""
+    """Return the outputStatistics facet where the adapter counted rows; many answer -1 for "not known".
+
+    In dbt's log events every number is a float.
+    """
     rows = outcome.adapter_response.get("rows_affected")
-    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
+    if isinstance(rows, bool) or not isinstance(rows, (int, float)) or rows < 0:
         return {}
-    return {"outputStatistics": facet("outputStatistics", rowCount=rows)}
+    return {"outputStatistics": facet("outputStatistics", rowCount=int(rows))}
 
 
 def _inputs(namespace: str, inputs: Inputs) -> list[dict[str, Any]]:

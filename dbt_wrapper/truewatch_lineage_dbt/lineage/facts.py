@@ -43,6 +43,7 @@ class Run:
         target: The target of the profile.
         database: The database of the target, for tables that SQL names without one.
         schema: The schema of the target, likewise.
+        target_path: The folder that dbt compiles into; there may be SQL of models that an earlier invocation compiled.
         full_refresh: Whether the invocation had ``--full-refresh``.
         vars: The invocation's ``--vars``.
         allowed_vars: Names of the vars that may be sent; none by default, as they may hold secrets.
@@ -65,6 +66,7 @@ class Run:
     target: str | None = None
     database: str | None = None
     schema: str | None = None
+    target_path: str | None = None
     full_refresh: bool | None = None
     vars: Mapping[str, Any] = field(default_factory=dict)
     allowed_vars: frozenset[str] = frozenset()

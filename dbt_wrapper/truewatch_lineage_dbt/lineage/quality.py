@@ -95,7 +95,7 @@ def _severity(node: Node) -> str:
 
 def _counted(node: Node, outcome: Outcome) -> dict[str, str]:
     """Return the rows that failed, and how many may: dbt's default ``!= 0`` lets none."""
-    if outcome.failures is None:
+    if outcome.failures is None or outcome.status not in _ANSWERED:
         return {}
     threshold = str(node.config.get("warn_if" if _severity(node) == "warn" else "error_if") or _DEFAULT_THRESHOLD)
     is_default = "".join(threshold.split()) == _DEFAULT_THRESHOLD

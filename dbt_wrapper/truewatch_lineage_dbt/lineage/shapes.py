@@ -47,7 +47,7 @@ class Shapes:
         learnt = self._learnt.get(node.unique_id)
         if learnt is not None:
             return learnt
-        if node.kind in {"model", "snapshot"} and node.sql:
+        if node.kind in {"model", "snapshot"} and project.sql(node):
             raise UnlearntError(node.unique_id)
         shape = declared(project, node)
         self._learnt[node.unique_id] = shape

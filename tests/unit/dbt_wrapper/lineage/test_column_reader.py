@@ -231,6 +231,18 @@ def test_upstream_parser_is_asked_where_sqlglot_fails(monkeypatch):
     assert read("model.p.m", source, model) == {"id": ["db.raw.t.id"], "s": ["db.raw.t.a", "db.raw.t.b"]}
 
 
+def test_model_that_an_earlier_invocation_compiled(tmp_path):
+    """Follow a star to a model that is not part of this run, by what dbt compiled of it before."""
+    compiled = tmp_path / "compiled" / "p" / "models" / "a.sql"
+    compiled.parent.mkdir(parents=True)
+    compiled.write_text("select 1 as k, 2 as l")
+    parent = node("model.p.a", package_name="p", original_file_path="models/a.sql")
+    model = node("model.p.b", "select * from db.main.a", "model.p.a")
+    found = read("model.p.b", parent, model, target_path=str(tmp_path))
+    assert found == {"k": ["db.main.a.k IDENTITY"], "l": ["db.main.a.l IDENTITY"]}
+    assert read("model.p.b", parent, model, target_path=str(tmp_path / "elsewhere")) is None
+
+
 def test_python_model_has_no_columns():
     """Leave a model in Python at table lineage."""
     assert read("model.p.m", node("model.p.m", "def model(dbt, session): ...", language="python")) is None

@@ -146,8 +146,14 @@ def test_state_by_status(status, state):
     event = ended("model.shop.orders", status, message="Database Error")
     assert event["eventType"] == state
     assert event["run"]["facets"].get("errorMessage", {}).get("message") == (
-        "Database Error" if state == "FAIL" else None
+        None if state == "COMPLETE" else "Database Error"
     )
+
+
+@pytest.mark.parametrize(("status", "told"), [("error", "dbt says error, and no more."), ("skipped", None)])
+def test_end_without_a_message(status, told):
+    """Give a failure a message where dbt has none; what is skipped needs none."""
+    assert ended("model.shop.orders", status)["run"]["facets"].get("errorMessage", {}).get("message") == told
 
 
 def test_model_has_its_lineage():
@@ -179,6 +185,12 @@ def test_model_has_its_lineage():
     assert event["run"]["facets"]["externalQuery"]["externalQueryId"] == "q-1"
     assert event["job"]["facets"]["sql"]["dialect"] == "duckdb"
     assert event["job"]["facets"]["documentation"]["description"] == "All orders."
+
+
+def test_rows_of_a_log_event():
+    """Take a whole number that a log event has as a float."""
+    event = ended("model.shop.orders", adapter_response={"rows_affected": 7.0})
+    assert event["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == 7
 
 
 @pytest.mark.parametrize("rows", [-1, None, "7", True])
