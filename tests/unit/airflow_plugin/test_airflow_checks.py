@@ -102,8 +102,11 @@ TRANSPORTS = {
         _composite({"type": "datadog", "async_transport_rules": {"dbt": {"*": True}}}, OURS),
         set(),
     ),
-    "token": (_composite({**HTTP, "auth": {"type": "api_key", "apiKey": SECRET}}, OURS), {"airflow config get-value"}),
-    "token of ours": ({**OURS, "token": SECRET}, {"airflow config get-value"}),
+    "token": (
+        _composite({**HTTP, "auth": {"type": "api_key", "apiKey": SECRET}}, OURS),
+        {"list Airflow's configuration"},
+    ),
+    "token of ours": ({**OURS, "token": SECRET}, {"list Airflow's configuration"}),
     "token in a connection": (
         _composite({**HTTP, "auth": {"type": "airflow_connection_api_key", "conn_id": "x"}}, OURS),
         set(),
@@ -113,7 +116,7 @@ TRANSPORTS = {
     "harmless header": (_composite({**HTTP, "custom_headers": {"X-Team": "data"}}, OURS), set()),
     "inside a transform": (
         {"type": "transform", "transport": {**HTTP, "auth": {"apiKey": SECRET}}},
-        {"another transport", "airflow config get-value"},
+        {"another transport", "list Airflow's configuration"},
     ),
 }
 
