@@ -13,9 +13,13 @@ _LATER: Final = {
     "duckdb": ("duckdb://{path}",),
     "fabric": ("fabric-warehouse://{server}:{port}", "fabric-warehouse://{server}"),
     "presto": ("presto://{host}:{port}",),
+    "spark": ("spark://{host}:{port}",),
     "watsonx_presto": ("presto://{host}:{port}",),
 }
 """What upstream's later releases name so; written down, since names must not change with the release installed."""
+
+_SPARK_PORTS: Final = {"http": 443, "odbc": 443, "thrift": 10001}
+"""The port of each of dbt-spark's methods where the profile has none."""
 
 
 def dataset_namespace(adapter_type: str, target: Mapping[str, Any]) -> str:
@@ -30,6 +34,8 @@ def dataset_namespace(adapter_type: str, target: Mapping[str, Any]) -> str:
     """
     if adapter_type == "duckdb":  # a path of MotherDuck may end in ?motherduck_token=…, which is not to be told
         target = {"path": str(target.get("path") or ":memory:").partition("?")[0]}
+    if adapter_type == "spark":
+        target = {**target, "port": target.get("port") or _SPARK_PORTS.get(str(target.get("method")))}
     for template in _LATER.get(adapter_type, ()):
         if all(target.get(name) for name in re.findall(r"{(\w+)}", template)):
             return template.format_map(target)
