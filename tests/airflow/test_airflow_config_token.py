@@ -6,9 +6,8 @@ import json
 
 import pytest
 from support.airflow import environment
-from support.airflow_connections import INSIDE, Connections
+from support.airflow_connections import INSIDE, VERSIONS, Connections
 
-VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
 FIRST, SECOND = "tkn_first_0123456789", "tkn_second_0123456789"
 pytestmark = pytest.mark.timeout(120)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 from support.airflow import environment
-from support.airflow_connections import Connections
+from support.airflow_connections import VERSIONS, Connections
 from support.receiver import Receiver
 
-VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
 OLD, NEW = "tkn_0123456789_of_old", "tkn_9876543210_of_new"
 SLACK = 10.0
 """Seconds of a busy machine, to import what an emit needs; less than the lookup hangs."""

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 
 import pytest
 from support.airflow import environment
-from support.airflow_connections import Connections
+from support.airflow_connections import VERSIONS, Connections
 from support.airflow_processes import wait_until
 from support.receiver import PORTAL, Receiver
 
-VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
 OLD, NEW = "tkn_0123456789_of_old", "tkn_9876543210_of_new"
 SPOOL = {"AIRFLOW__TRUEWATCH__DELIVERY": "spool", "AIRFLOW__TRUEWATCH__AIRFLOW_CONN_ID": "portal"}
 pytestmark = pytest.mark.timeout(240)
@@ -24,7 +23,7 @@ class Stored(Connections):
 
     def __init__(self, *args):
         super().__init__(*args)
-        self.env = {}
+        self.env = {"AIRFLOW__CORE__FERNET_KEY": ""}
         self._airflow("db", "migrate")
 
     def add(self, url, token):
@@ -39,7 +38,7 @@ class Stored(Connections):
             assert changed.rowcount == 1
 
     def _airflow(self, *args):
-        done = self.environment.airflow(*args, home=self.home)
+        done = self.environment.airflow(*args, home=self.home, env=self.env)
         assert done.returncode == 0, done.stderr
 
 
@@ -47,7 +46,7 @@ class Stored(Connections):
 def courier(connections, log):
     """Run a courier for the time of a ``with`` block."""
     command = [connections.environment.python.parent / "truewatch-lineage", "courier", "--airflow-conn-id", "portal"]
-    variables = connections.environment.variables(connections.home)
+    variables = connections.environment.variables(connections.home, connections.env)
     with log.open("wb") as file:
         process = subprocess.Popen(command, env=variables, cwd=connections.home, stdout=file, stderr=file)
         try:

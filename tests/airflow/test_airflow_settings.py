@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from support.airflow import environment
+from support.airflow_connections import INSIDE, VERSIONS
 from tables.airflow_settings import SITUATIONS
 
-INSIDE = Path(__file__).parent / "inside"
-VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
 pytestmark = pytest.mark.timeout(180)
 
 
