@@ -1,4 +1,4 @@
-"""A run that is interrupted ends as dbt's would, leaves no process behind, and its runs are closed as ABORT."""
+"""A run that is interrupted ends as dbt's would, leaves no process behind, and no run stays open."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ from support.receiver import Receiver
 pytestmark = pytest.mark.timeout(600)  # the first test makes the environment
 
 SLOW = """\
-{{ config(materialized="table") }}
-select sum(hash(a.range + b.range)) as total from range(100000000) as a, range(100000000) as b
+import time
+
+
+def model(dbt, session):
+    time.sleep(12)
+    return session.sql("select 1 as one")
 """
-SLOW_JOB = "small.main.small.slow"
-WAIT_S = 40
+WAIT_S = 100
 
 
 @contextlib.contextmanager
 def _started(dbt, command, folder, env=None):
-    """Run a build whose only model takes for ever, in a session of its own; give the process when it is at it."""
-    project = copy_of(SMALL, folder, {"models/slow.sql": SLOW})
+    """Run a build whose only model sleeps, in a session of its own; give the process when it is at it."""
+    project = copy_of(SMALL, folder, {"models/slow.py": SLOW})
     output = folder / "output.txt"
     with output.open("wb") as stdout:
         process = subprocess.Popen(
@@ -42,7 +45,7 @@ def _started(dbt, command, folder, env=None):
             start_new_session=True,
         )
     try:
-        wait_until(lambda: "START sql table model" in output.read_text(), WAIT_S, output.read_text)
+        wait_until(lambda: "START python table model" in output.read_text(), WAIT_S, output.read_text)
         yield process
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -64,7 +67,7 @@ def _processes_of(session):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 @pytest.mark.parametrize("whom", ["group", "process"])
 def test_an_interrupted_run_is_closed(dbt, number, whom, tmp_path) -> None:
-    """The exit code is dbt's (or 128 and the signal's number), all runs end as ABORT or FAIL, no process is left."""
+    """The exit code is dbt's, no process is left, and the run ends as ABORT; dbt may let its node come to its end."""
     codes = {}
     with Receiver(tokens=[cli.TOKEN]) as receiver:
         settings = {
@@ -85,9 +88,9 @@ def test_an_interrupted_run_is_closed(dbt, number, whom, tmp_path) -> None:
         receiver.wait_for_events(4, timeout=WAIT_S)
         runs = list(runs_of(one["event"] for one in receiver.events()).values())
 
-    assert codes["truewatch-dbt"] in {codes["dbt"], 128 + number if codes["dbt"] < 0 else codes["dbt"]}
+    assert codes["truewatch-dbt"] == codes["dbt"]
     assert [run.types[0] for run in runs] == ["START", "START"]
-    assert {run.types[-1] for run in runs} <= {"ABORT", "FAIL"}
+    assert runs[0].types[-1] == "ABORT"
     assert all(run.is_whole() for run in runs)
 
 
