@@ -35,6 +35,7 @@ class Connections:
         backend = {"connections_file_path": str(self.file)}
         self.env = {
             "PYTHONPATH": str(INSIDE),
+            "TRUEWATCH_LINEAGE_DELIVERY_BUDGET": "30",  # a busy machine's
             "AIRFLOW__SECRETS__BACKEND": "file_backend.FileBackend",
             "AIRFLOW__SECRETS__BACKEND_KWARGS": json.dumps(backend),
         }
