@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from truewatch_lineage_airflow import compat, early, masking
+from truewatch_lineage_airflow import compat, early
 from truewatch_lineage_airflow.in_force import VARIABLE, InForce, in_force, is_ours, mixed_in, nodes
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,8 @@ def install() -> None:
     """
     found = found_transport()
     known = early.look([own.settings for own in _own(found)])
-    masking.mask(known.tokens)
+    for token in known.tokens:
+        compat.mask(token)
     conf = compat.lineage_conf()
     if conf is None or not known.is_wanted or _is_disabled():
         return
@@ -103,9 +104,13 @@ def _own(found: InForce | None) -> list[Own]:
 
 
 def _is_disabled() -> bool:
-    """Tell whether the user has switched OpenLineage off, in the words that the provider knows."""
-    legacy = os.environ.get("OPENLINEAGE_DISABLED", "").strip().lower()
-    return bool(compat.conf().getboolean("openlineage", "disabled", fallback=False)) or legacy in ("true", "1", "t")
+    """Tell whether the user has switched OpenLineage off."""
+    if word := os.environ.get("OPENLINEAGE_DISABLED", ""):
+        from truewatch_lineage.config.coerce import is_true  # noqa: PLC0415 - which hardly anybody needs
+
+        if is_true(word):
+            return True
+    return bool(compat.conf().getboolean("openlineage", "disabled", fallback=False))
 
 
 def _may_hold_alias(found: InForce) -> bool:
@@ -130,8 +135,8 @@ def _give_listeners(plugin: Any) -> None:
     macros = importlib.import_module(f"{_PROVIDER}.macros")
     listener = importlib.import_module(f"{_PROVIDER}.listener")
     plugin.macros = [value for name, value in vars(macros).items() if name.startswith("lineage_")]
-    plugin.hook_lineage_readers = [compat.hook_lineage_reader()]
     plugin.listeners = [listener.get_openlineage_listener()]
+    plugin.hook_lineage_readers = [compat.hook_lineage_reader()]
 
 
 def _tell(found: InForce) -> None:

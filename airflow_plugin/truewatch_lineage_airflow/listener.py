@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from airflow.listeners import hookimpl
 
+from truewatch_lineage.errors import TruewatchLineageError
 from truewatch_lineage_airflow import late_default
 
 log = logging.getLogger(__name__)
@@ -38,8 +39,9 @@ class TaskListener:
             for own in late_default.own_transports():
                 finish(own.settings, own.name)
         except Exception as error:  # noqa: BLE001 - the outermost guard: the task has done its work
-            # Its text may quote a setting, so only its class is told.
-            log.warning("Lineage stays in the spool at the end of the task: %s", type(error).__name__)
+            # Another's text may quote a setting, so only its class is told.
+            told = error if isinstance(error, TruewatchLineageError) else type(error).__name__
+            log.warning("Lineage stays in the spool at the end of the task: %s", told)
 
 
 LISTENER: Final = TaskListener()

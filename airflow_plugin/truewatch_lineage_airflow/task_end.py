@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
 from typing import Any, Final
@@ -43,14 +44,13 @@ def finish(params: Mapping[str, Any], name: str | None = None) -> None:
         max_bytes=whole.spool_max_bytes,
         receipts_days=whole.receipts_days,
     )
-    try:
-        if whole.delivery != "spool" and has_due(store):
-            deadline = started + whole.exit_budget
-            layers = airflow_layers(params, patience=min(PATIENT_SECONDS, whole.exit_budget))
-            _drain(store, load(params, layers=layers).named(name), deadline)
-        stats.report(store)
-    finally:
-        store.close()
+    with contextlib.closing(store):
+        try:
+            if whole.delivery != "spool" and has_due(store):
+                layers = airflow_layers(params, patience=min(PATIENT_SECONDS, whole.exit_budget))
+                _drain(store, load(params, layers=layers).named(name), started + whole.exit_budget)
+        finally:
+            stats.report(store)
 
 
 def _drain(store: Store, settings: Settings, deadline: float) -> None:

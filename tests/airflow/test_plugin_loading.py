@@ -91,6 +91,7 @@ CASES = {
         env={"AIRFLOW__OPENLINEAGE__DISABLED": "true", VARIABLE: HTTP}
     ),
     "openlineage is disabled by its own variable": _off(env={"OPENLINEAGE_DISABLED": "true"}),
+    "openlineage is disabled by a word that only we know": _off(env={"OPENLINEAGE_DISABLED": "yes"}),
     "another transport in a file that the client would mix into ours": _off(
         warning=("console", "openlineage.yml", BESIDE), files={"openlineage.yml": "transport: {type: console}"}
     ),

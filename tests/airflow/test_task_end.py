@@ -28,9 +28,8 @@ TRANSPORT = "AIRFLOW__OPENLINEAGE__TRANSPORT"
 PORT = "AIRFLOW__METRICS__STATSD_PORT"
 GAUGES = ("pending", "dead", "delivered", "oldest_age_seconds")
 EVENTS = 3
-BUDGET_S = 1.0
-BOUND_S = 6.0
-"""More than the budget, since the machine may be busy; less than an attempt may take by itself."""
+BUSY_S = 8.0
+"""What a busy machine may add to a budget; with the short one it is still less than an attempt may take by itself."""
 
 WIDE_S = 600.0
 VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
@@ -45,6 +44,7 @@ class Case:
     """
 
     sent: int = 0
+    budget: float = 20.0
     events: int = EVENTS
     stopped: tuple[str, float] | None = None
     answers: Behaviour = field(default_factory=lambda: answer(200, body={}))
@@ -68,9 +68,9 @@ CASES = {
     "a courier delivers": Case(env={"TRUEWATCH_LINEAGE_DELIVERY": "spool"}),
     "we are disabled": Case(env={"AIRFLOW__TRUEWATCH__DISABLED": "true"}),
     "something else ends": Case(marker="SchedulerJob"),
-    "the destination hangs": Case(sent=EVENTS, answers=hang(), told="waits, retry at"),
+    "the destination hangs": Case(sent=EVENTS, budget=1.0, answers=hang(), told="waits, retry at"),
     "the destination refuses": Case(sent=EVENTS, answers=answer(401), told="stopped until"),
-    "a setting is wrong": Case(env={"AIRFLOW__TRUEWATCH__URLL": "x"}, told="ConfigError"),
+    "a setting is wrong": Case(env={"AIRFLOW__TRUEWATCH__URLL": "x"}, told="urll"),
 }
 DELIVERED = [name for name, case in CASES.items() if case.sent == EVENTS and case.told is None]
 
@@ -124,7 +124,7 @@ def _prepared(case: Case, folder: Path, url: str) -> dict[str, Any]:
         with contextlib.closing(sqlite3.connect(folder / "spool.db")) as database, database:
             state, after = case.stopped
             database.execute("UPDATE destination SET state = ?, until = ?", (state, time.time() + after))
-    env = {"TRUEWATCH_LINEAGE_SPOOL_DIR": str(folder), "TRUEWATCH_LINEAGE_EXIT_BUDGET": str(BUDGET_S), **case.env}
+    env = {"TRUEWATCH_LINEAGE_SPOOL_DIR": str(folder), "TRUEWATCH_LINEAGE_EXIT_BUDGET": str(case.budget), **case.env}
     if case.by_connection:
         connection = {"conn_type": "truewatch", "host": url, "password": TOKEN}
         env["AIRFLOW_CONN_TRUEWATCH_DEFAULT"] = json.dumps(connection)
@@ -156,7 +156,7 @@ def test_the_end_of_a_task_delivers_what_is_due_within_its_budget(ends, name) ->
 
     assert len(end.requests) == case.sent
     assert (end.connections == 0) == (case.sent == 0)
-    assert end.seconds < BOUND_S
+    assert end.seconds < case.budget + BUSY_S
     assert end.pending == (0 if name in DELIVERED else case.events)
 
 
