@@ -97,8 +97,8 @@ def _async_transport(_: Settings, airflow: Surroundings) -> Iterator[Step]:
 def _token_in_transport(_: Settings, airflow: Surroundings) -> Iterator[Step]:
     if airflow.transport and any(map(_holds_token, _nodes(airflow))) and airflow.transport.place != "connection":
         yield _warn(
-            f"A token stands in the transport's own text (from {airflow.transport.source}), which tasks, and all who may "
-            "list Airflow's configuration, can read.",
+            f"A token stands in the transport's own text (from {airflow.transport.source}), which tasks, and all who "
+            "may list Airflow's configuration, can read.",
             "Put it into a connection, and name that: auth: {type: airflow_connection_api_key, conn_id: …}.",
         )
 
