@@ -74,10 +74,8 @@ class Scope:
         if len(path) > 1:
             found = self.qualified(path)
             return self._field(path) if found is None else found
-        found = self._plain(path[0], aliases_first)
-        if found is None and self.outer is not None:
-            return self.outer.column(path)
-        return NOTHING if found is None else found
+        found = self.plain(path[0], aliases_first)
+        return self._hidden(path[0]) if found is None else found
 
     def qualified(self, path: list[str]) -> Inputs | None:
         """Find ``t.a`` and ``schema.t.a``, here or around; ``t.a.field`` is made of ``t.a``."""
@@ -96,31 +94,37 @@ class Scope:
         """Find a field of a structured column: ``a.field``."""
         return Inputs.of([self.column(path[:1])], TRANSFORMATION)
 
-    def _plain(self, name: str, aliases_first: bool) -> Inputs | None:
+    def plain(self, name: str, aliases_first: bool = False) -> Inputs | None:
+        """Find a column by its name alone, here or around."""
         key = fold(name)
         if aliases_first and key in self.aliases:
             return self.aliases[key]
         if key in self.merged:
             return self.merged[key]
-        if len(self.sources) > 1 or key in self.aliases:
-            for source in self.sources.values():
-                if key in source.known():
-                    return source.known()[key].inputs
+        for source in self.sources.values():
+            if key in source.known():
+                return source.known()[key].inputs
         if key in self.aliases and key not in self._taken:
             return self.aliases[key]
         found = self._uncertain(name)
         if found is not None:
             self._taken.add(key)
-        return self._row(key) if found is None else found
+        found = self._row(key) if found is None else found
+        return self.outer.plain(name) if found is None and self.outer is not None else found
 
     def _uncertain(self, name: str) -> Inputs | None:
-        """Find a column that only one of the sources can have; tables come before functions that make rows."""
-        sources = list(self.sources.values())
-        for some in ([source for source in sources if source.open], sources):
+        """Find a column that only one source can have: one of unknown columns, or else a function that makes rows."""
+        closed = [source for source in self.sources.values() if isinstance(source, Relation) and not source.open]
+        for some in ([source for source in self.sources.values() if source.open], closed):
             found = [inputs for inputs in (source.find(name) for source in some) if inputs is not None]
             if found:
                 return found[0] if len(found) == 1 else None
         return None
+
+    def _hidden(self, name: str) -> Inputs:
+        """Find a column that a table has beside those it shows, such as BigQuery's ``_PARTITIONTIME``."""
+        found = [source.find(name) for source in self.sources.values()]
+        return found[0] if len(found) == 1 and found[0] is not None else NOTHING
 
     def _row(self, key: str) -> Inputs | None:
         """Find a whole row: ``to_json(t)``."""

@@ -123,6 +123,12 @@ PROJECTIONS = {
         "select (select max(z) from b where b.id = a.id) as m from a",
         {"m": "+ b.z, filter a.id, filter b.id"},
     ),
+    "a subquery that names a column of the query around it": (
+        "select (select max(z) from b where id = x) as m from a",
+        {"m": "+ b.z, filter a.x, filter b.id"},
+    ),
+    "a hidden column": ("select _partitiontime as p from a", {"p": "= a._partitiontime"}),
+    "a whole row": ("select to_json(a) as r from a", {"r": "~ a.id, ~ a.x, ~ a.y"}),
     "exists": (
         "select exists (select z from b where b.id = a.id) as e from a",
         {"e": "filter a.id, filter b.id"},
