@@ -78,7 +78,7 @@ def nodes(transport: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     inner = transport.get("transports")
     if isinstance(inner, Mapping):
         inner = [{**one, "name": name} for name, one in inner.items() if isinstance(one, Mapping)]
-    for one in [*(inner or ()), transport.get("transport")]:
+    for one in [*(inner if isinstance(inner, list) else ()), transport.get("transport")]:
         if isinstance(one, Mapping):
             yield from nodes(one)
 

@@ -88,6 +88,14 @@ def test_a_connection_as_a_file_has_a_place_for_the_token(token_file) -> None:
     assert "# Besides, in [truewatch] of airflow.cfg: spool_dir = /var/spool/lineage\n" in out
 
 
+@pytest.mark.parametrize("options", [[], ["--file"]])
+def test_the_way_by_variables_names_the_shorter_one(options) -> None:
+    """As a comment."""
+    out = run("env", "airflow", *options, env=SETTINGS).out
+
+    assert "# Or one connection in the place of all this: truewatch-lineage env airflow --by connection\n" in out
+
+
 def test_a_connection_to_datakit_has_no_password() -> None:
     """Its default url stays unsaid."""
     out = run("env", "airflow", "--by", "connection", env={"destination": "datakit"}).out

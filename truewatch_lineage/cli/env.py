@@ -17,6 +17,7 @@ Examples:
 """
 TOOLS: Final = ("python", "airflow", "dbt")
 WAYS: Final = ("variables", "section", "connection")
+_OTHER_WAYS: Final = "Or one connection in the place of all this: truewatch-lineage env airflow --by connection"
 
 
 @click.command("env", cls=SettingsCommand, epilog=EPILOG)
@@ -55,7 +56,8 @@ def command(tool: str, stock: bool, as_file: bool, by: str | None, beside: bool)
     elif by == "connection":
         click.echo(env_airflow.connection(settings, whole, destinations, as_file=as_file))
     else:
-        click.echo(env_own.lines(tool, whole, destinations, as_file=as_file))
+        other = env_own.comments(_OTHER_WAYS if tool == "airflow" else None)
+        click.echo(other + env_own.lines(tool, whole, destinations, as_file=as_file))
 
 
 def _check_together(tool: str, *, stock: bool, by: str | None, beside: bool) -> None:

@@ -114,6 +114,8 @@ TRANSPORTS = {
     "header": (_composite({**HTTP, "custom_headers": {"X-Api-Key": SECRET}}, OURS), {"level DEBUG"}),
     "header by value": (_composite({**HTTP, "custom_headers": {"X-A": f"Bearer {SECRET}"}}, OURS), {"level DEBUG"}),
     "harmless header": (_composite({**HTTP, "custom_headers": {"X-Team": "data"}}, OURS), set()),
+    "malformed": ({"type": "composite", "transports": 5}, {"another transport, of type composite"}),
+    "a list": ({"type": "composite", "transports": [OURS, "odd", {"type": "async_http"}]}, {"2 of 14"}),
     "inside a transform": (
         {"type": "transform", "transport": {**HTTP, "auth": {"apiKey": SECRET}}},
         {"another transport", "list Airflow's configuration"},
