@@ -146,7 +146,8 @@ class TestAirflow2(Ui):
     def open_page(self, site, page):
         """Go there by the navigation."""
         page.goto(f"{site.url}/home")
-        page.goto(page.get_by_role("link", name="TrueWatch Lineage").get_attribute("href"))
+        page.get_by_role("link", name="Browse").hover()
+        page.get_by_role("link", name="TrueWatch Lineage").click()
         return page
 
     def open_task(self, site, page, run_id):

@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page
 
-from support.airflow_processes import wait_until
 from support.airflow_scene import Scene
 
 PATIENCE_SECONDS = 20
@@ -96,11 +95,7 @@ class Site:
         page.fill("input[name=username]", USER)
         page.fill("input[name=password]", self._password())
         page.press("input[name=password]", "Enter")
-        wait_until(lambda: self._is_inside(page), PATIENCE_SECONDS, lambda: f"at {page.url}")
-
-    def _is_inside(self, page: Page) -> bool:
-        page.wait_for_timeout(100)
-        return page.locator("nav, #root").count() > 0 and "login" not in page.url
+        page.wait_for_url(lambda url: "login" not in url)
 
     def _password(self) -> str:
         if not self._is_new:
