@@ -14,15 +14,12 @@ from truewatch_lineage.injection import KIND
 from truewatch_lineage.pipeline import Pipeline
 from truewatch_lineage.transport import TrueWatchConfig, TrueWatchTransport
 from truewatch_lineage_airflow import section
-from truewatch_lineage_airflow.settings import airflow_layers, register
+from truewatch_lineage_airflow.settings import PATIENT_SECONDS, airflow_layers, register
 
 log = logging.getLogger(__name__)
 
 AGAIN_SECONDS: Final = 30.0
 """After how long a process that lives on, such as the scheduler's, looks whether a connection has come or changed."""
-
-IMPATIENT_SECONDS: Final = 2.0
-"""How long an emit waits for Airflow to find a connection whose last settings are known: it can go on by those."""
 
 SETUP: Final = (
     "No lineage is sent, since no destination is set. Add the connection `truewatch_default` (type truewatch, with url "
@@ -60,11 +57,14 @@ class AirflowConfig(TrueWatchConfig):
     def layers(self) -> list[Layer]:
         """Return Airflow's levels of now; a connection is asked for.
 
+        Where its last settings are known an emit can go on by those, so it waits no longer than its budget.
+
         Raises:
             ConfigError: One of them is wrong.
         """
         register()
-        return airflow_layers(self.params, patience=IMPATIENT_SECONDS)
+        budget = load(self.params, need_destination=False).delivery_budget
+        return airflow_layers(self.params, patience=min(budget, PATIENT_SECONDS))
 
     def read(self, layers: Sequence[Layer]) -> Settings:
         """Merge what was given with Airflow's levels.
