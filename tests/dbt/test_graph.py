@@ -18,6 +18,10 @@ from support.receiver import Receiver
 from truewatch_lineage.events.validate import validate
 
 pytestmark = pytest.mark.timeout(600)  # the first test makes the environment
+WITHOUT_DBT = """
+import sys; sys.modules["dbt"] = None
+from truewatch_lineage_dbt.main import main; main()
+"""
 
 
 @dataclass
@@ -68,10 +72,10 @@ def lineage(receiver, tmp_path_factory):
 def command(dbt, receiver, lineage, tmp_path_factory):
     """Run a command of truewatch-dbt, on a fresh copy of the project unless one is given, and give what arrived."""
 
-    def run(*args, project=None, env=None):
+    def run(*args, project=None, program=("truewatch-dbt",)):
         project = project or copy_of(HARBOUR, tmp_path_factory.mktemp("harbour"))
         receiver.clear()
-        ran = dbt.run("truewatch-dbt", *args, project=project, env=lineage | (env or {}))
+        ran = dbt.run(*program, *args, project=project, env=lineage)
         assert ran.code == 0, ran.out + ran.err
         stored = receiver.events()
         return Built(project, [one["event"] for one in stored], [one["arrived_at"] for one in stored])
@@ -261,6 +265,14 @@ def test_freshness_is_a_run_of_each_source(command, built) -> None:
         run = looked_at.of(unique_id)
         assert run.types == ["START", "COMPLETE"]
         assert names(run.end["inputs"]) == [expected.dataset(unique_id.removeprefix("source.harbour."))]
+
+
+def test_a_dbt_that_is_another_program_gives_the_same(command) -> None:
+    """Where dbt can't be imported, the artefacts of its run tell all of it."""
+    built = command("build", program=("python", "-c", WITHOUT_DBT))
+
+    assert not differences(built.events)
+    assert all(run.types == ["START", "COMPLETE"] for run in built.runs.values())
 
 
 def test_send_events_tells_the_last_run_again(command, built) -> None:
