@@ -1,5 +1,4 @@
-"""Airflow integration.
+"""Airflow integration: sends what Airflow's OpenLineage provider emits, by settings and connections of Airflow's own.
 
-Will set up Airflow's OpenLineage provider so that its events go through ``truewatch_lineage.TrueWatchTransport``, with
-the token from an Airflow connection. The package is importable and holds nothing yet.
+Airflow starts at ``plugin``; events go through ``transport``; docs/airflow.md tells how to use it.
 """

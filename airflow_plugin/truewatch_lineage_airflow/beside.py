@@ -7,14 +7,17 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
-from truewatch_lineage.cli.env_own import TYPE, comments, config_value
+from truewatch_lineage.cli.env_own import comments, config_value
 from truewatch_lineage.cli.env_stock import quoted
 from truewatch_lineage_airflow.in_force import CLIENT_PREFIX, VARIABLE, InForce, in_force, is_ours, masked, nodes
+from truewatch_lineage_airflow.late_default import TYPE
 
 PLACEHOLDER: Final = "<SECRET>"
 """What stands in the place of each token of the transport that is there."""
 
 _OURS: Final = {"type": TYPE}
+"""Whatever is wrong in its settings, it is built, so that it never keeps the other one from being built."""
+
 _YOURS: Final = {"type": "<THE TYPE YOU HAVE>"}
 _NONE: Final = "No transport is configured here. Put the one that you have in the place of <THE TYPE YOU HAVE>."
 _BOTH: Final = "Lineage goes by this package already: there is nothing to set."

@@ -48,7 +48,9 @@ def finish(params: Mapping[str, Any], name: str | None = None) -> None:
         try:
             if whole.delivery != "spool" and has_due(store):
                 layers = airflow_layers(params, patience=min(PATIENT_SECONDS, whole.exit_budget))
-                _drain(store, load(params, layers=layers).named(name), started + whole.exit_budget)
+                settings = load(params, layers=layers).named(name)
+                if settings.delivery != "spool":  # as where a connection could not be looked up
+                    _drain(store, settings, started + whole.exit_budget)
         finally:
             stats.report(store)
 
@@ -59,7 +61,8 @@ def _drain(store: Store, settings: Settings, deadline: float) -> None:
     mask_known(settings)
     courier = Courier(store, settings.destinations, connections=CONNECTIONS)
     try:
-        courier.drain(max(0.0, deadline - time.monotonic()))
+        # A pod that vanishes has its spool for itself; where another process leads, that one goes on with the rest.
+        courier.drain(max(0.0, deadline - time.monotonic()), follow=False)
     finally:
         courier.stop()
         mask_known(settings)

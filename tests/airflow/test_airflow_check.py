@@ -76,4 +76,4 @@ def test_a_transport_in_a_connection_is_found_and_completed(run) -> None:
     composite = json.loads(out.splitlines()[-1])["transport"]
     theirs, ours = composite["transports"]
     assert theirs == {**STOCK, "auth": {"type": "api_key", "apiKey": "<SECRET>"}}
-    assert ours == {"type": "truewatch_lineage.TrueWatchTransport"}
+    assert ours == {"type": "truewatch_lineage_airflow.transport.AirflowTransport"}

@@ -15,7 +15,7 @@ SECRET = 'a "secret" $token'
 SETTINGS = {"url": "https://x.example/a%20b", "timeout": "7", "spool_dir": "/var/spool/lineage"}
 HTTP = {"type": "http", "url": "http://there.example", "endpoint": "api/v1/lineage"}
 WITH_TOKEN = {**HTTP, "auth": {"type": "api_key", "apiKey": SECRET}}
-OURS = {"type": "truewatch_lineage.TrueWatchTransport"}
+OURS = {"type": "truewatch_lineage_airflow.transport.AirflowTransport"}
 VARIABLE = "AIRFLOW__OPENLINEAGE__TRANSPORT"
 
 

@@ -75,16 +75,21 @@ class Courier:
         """
         self._each(ids, deadline, lambda leader: inline.deliver(self._store, leader, ids[leader.binding], deadline))
 
-    def drain(self, timeout: float, *, probe: bool = False, wait: bool = False) -> None:
+    def drain(self, timeout: float, *, probe: bool = False, wait: bool = False, follow: bool = True) -> None:
         """Deliver what is due, for at most ``timeout`` seconds.
 
         Args:
             timeout: Seconds.
             probe: Try stopped destinations at once.
             wait: Wait for what becomes due in time; otherwise return when nothing is due.
+            follow: Wait while another process leads; otherwise leave it to that one.
         """
         deadline = time.monotonic() + timeout
-        self._each(self._leaders, deadline, lambda leader: inline.drain(leader, deadline, probe=probe, wait=wait))
+        self._each(
+            self._leaders,
+            deadline,
+            lambda leader: inline.drain(leader, deadline, probe=probe, wait=wait, follow=follow),
+        )
 
     def pending(self) -> int:
         """Count the events that wait for these destinations.

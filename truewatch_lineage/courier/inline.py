@@ -47,7 +47,7 @@ def deliver(store: Store, leader: Leader, event_id: int, deadline: float) -> Non
         wait = min(wait * 2, _LONGEST_WAIT)
 
 
-def drain(leader: Leader, deadline: float, *, probe: bool = False, wait: bool = False) -> None:
+def drain(leader: Leader, deadline: float, *, probe: bool = False, wait: bool = False, follow: bool = True) -> None:
     """Deliver all that is due, in threads, by leading or by waiting for whoever leads.
 
     Args:
@@ -55,6 +55,7 @@ def drain(leader: Leader, deadline: float, *, probe: bool = False, wait: bool = 
         deadline: Of ``time.monotonic()``.
         probe: Try a stopped destination once at the start, due or not.
         wait: Wait for what becomes due before the deadline; otherwise return when nothing is due.
+        follow: Wait while another process leads; otherwise leave it to that one.
 
     Raises:
         SpoolError: If the spool can't be read or written.
@@ -70,6 +71,8 @@ def drain(leader: Leader, deadline: float, *, probe: bool = False, wait: bool = 
             finally:
                 leader.resign()
             probe, pause = False, _FIRST_WAIT
+        elif seconds == 0.0 and not follow:
+            return
         else:
             time.sleep(min(max(seconds, pause), max(0.0, deadline - time.monotonic())))
             pause = min(pause * 2, _LONGEST_WAIT)
