@@ -145,7 +145,9 @@ ROWS = {
     # Lineage that can't be sent, or is not wanted.
     "lineage without a url": Row(["seed"], 0, None, ours={"TRUEWATCH_LINEAGE_URL": ""}),
     "lineage with a broken url": Row(["seed"], 0, None, ours={"TRUEWATCH_LINEAGE_URL": "nonsense://"}),
-    "lineage with an unknown transport": Row(["seed"], 0, None, ours={"OPENLINEAGE__TRANSPORT__TYPE": "no.such.T"}),
+    "lineage with an unknown transport": Row(
+        ["seed"], 0, None, ours={"TRUEWATCH_LINEAGE_URL": "", "OPENLINEAGE__TRANSPORT__TYPE": "no.such.T"}
+    ),
     "lineage disabled": Row(
         ["seed"], 0, None, ours={"OPENLINEAGE_DISABLED": "true", "TRUEWATCH_LINEAGE_URL": "nonsense://"}
     ),
