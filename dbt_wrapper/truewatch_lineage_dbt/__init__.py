@@ -1,5 +1,4 @@
-"""dbt integration.
+"""dbt integration: runs dbt with dbt's own outcome, and sends its lineage beside it.
 
-Will run dbt, return dbt's own exit code, and send its lineage through ``truewatch_lineage.TrueWatchTransport``. The
-package is importable and holds nothing yet.
+``truewatch-dbt`` starts in `main`; ``lineage`` makes the events, in the process of `recording`.
 """

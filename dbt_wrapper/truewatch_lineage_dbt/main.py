@@ -27,9 +27,9 @@ def main() -> NoReturn:
         from truewatch_lineage_dbt import inprocess
 
         inprocess.run(cli, invocation)
-    from truewatch_lineage_dbt import child
+    from truewatch_lineage_dbt.child import run
 
-    sys.exit(child.run(invocation))
+    sys.exit(run(invocation))
 
 
 def _importable() -> Callable[..., Any] | None:
