@@ -149,7 +149,7 @@ def masked(text: str, *folders: Path) -> str:
     """Take out of dbt's output what differs from run to run: times, durations, ids, colours, and ``folders``."""
     for folder in folders:
         text = text.replace(str(folder), "FOLDER")
-    # Where a run fails fast, dbt itself says now and then that it has cancelled an idle connection, and now and then not.
+    # Where a run fails fast, dbt itself says only now and then that it has cancelled an idle connection.
     kept = [line for line in text.splitlines() if " CANCEL query " not in line]
     lines = [_without_moment(line) if line.startswith("{") else line for line in kept]
     text = "\n".join(lines)
