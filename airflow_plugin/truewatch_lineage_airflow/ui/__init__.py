@@ -6,6 +6,7 @@ A task's process asks for none of this, so that it pays for neither FastAPI nor 
 # ruff: noqa: PLC0415 - late imports are what this module is for
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any, Final
 
 TITLE: Final = "TrueWatch Lineage"
@@ -33,9 +34,12 @@ def external_views() -> list[dict[str, Any]]:
 
 
 def menu_items() -> list[dict[str, Any]]:
-    """Return the plugin's ``appbuilder_menu_items``: the entry of the navigation before Airflow 3.1."""
+    """Return the plugin's ``appbuilder_menu_items``: the entry of the navigation before Airflow 3.1.
+
+    Airflow 3.0's API server does not start with one where the FAB provider is not installed.
+    """
     version = _version()
-    if version >= (3, 1):
+    if version >= (3, 1) or (version >= (3, 0) and find_spec("airflow.providers.fab") is None):
         return []
     href = f"{_ROUTE}/" if version >= (3, 0) else "truewatch_lineage.status"  # Airflow 2 makes a url of an endpoint
     return [{"name": TITLE, "category": "Browse", "href": href}]
