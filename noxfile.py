@@ -10,6 +10,8 @@ import nox
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 LOWEST_PYTHONS = ("3.10", "3.12")
+QUICK = "not slow and not serial"
+AIRFLOW = "tests/airflow"
 
 nox.needs_version = ">=2024.4.15"
 nox.options.default_venv_backend = "uv"
@@ -41,3 +43,11 @@ def newest(session: nox.Session) -> None:
 def lowest(session: nox.Session) -> None:
     """Run the tests with the lowest dependencies that pyproject.toml allows; dbt has an environment of its own."""
     run_tests(session, "--resolution", "lowest-direct", without="tests/dbt")
+
+
+@nox.session(python=PYTHONS)
+def airflow(session: nox.Session) -> None:
+    """Run the tests in real Airflows, of which 2.11 has no Python 3.13."""
+    session.install("-e", ".[receiver]")
+    session.install("--group", "test")
+    session.run("pytest", "-n", "2", "--dist", "loadscope", "-m", QUICK, AIRFLOW, *session.posargs)

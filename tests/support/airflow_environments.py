@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support.environments import OUTSIDE, Made, folder_name, skip_unless_possible
-from support.repository import ROOT
+from support.repository import ROOT, pyproject
 
 RUN_SECONDS = 120
 DAGS = ROOT / "tests" / "airflow" / "dags"
@@ -27,7 +27,7 @@ class Recipe:
         major: Airflow's major version, 2 or 3.
         newest_python: The last minor version of Python 3 that this Airflow runs on.
         lock: A file of pins with hashes, or None to resolve ``requirements``.
-        requirements: What is installed where there is no lock.
+        requirements: What uv installs where there is no lock.
     """
 
     major: int
@@ -36,10 +36,26 @@ class Recipe:
     requirements: Sequence[str] = ()
 
 
+def _of(day: str, airflow: str, provider: str = "") -> tuple[str, ...]:
+    """Say what uv is to install: an Airflow and what was there for it on a day, as in one that nobody upgraded.
+
+    With later releases beside it an old Airflow may not even start. ``provider`` asks for a release of OpenLineage's.
+    """
+    ours: list[str] = pyproject()["project"]["dependencies"]
+    providers = [f"apache-airflow-providers-{name}" for name in ("common-sql", "sqlite", f"openlineage{provider}")]
+    return (f"--exclude-newer={day}", f"apache-airflow~={airflow}.0", *providers, *ours)
+
+
 RECIPES = {
     "3": Recipe(3, 13, ROOT / "requirements" / "airflow3.txt"),
     "2": Recipe(2, 12, ROOT / "requirements" / "airflow2.txt"),
+    "3.2": Recipe(3, 13, requirements=_of("2026-08-01", "3.2")),
+    "3.1": Recipe(3, 13, requirements=_of("2026-04-01", "3.1")),
+    "3.0": Recipe(3, 12, requirements=_of("2025-09-15", "3.0")),
+    "3-lowest": Recipe(3, 12, requirements=_of("2025-09-15", "3.0", "==2.1.3")),
+    "2-lowest": Recipe(2, 12, requirements=_of("2025-09-15", "2.11", "==2.0.0")),
 }
+"""The newest of each, as pinned; older ones; and with the lowest provider that works."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,11 @@ import os
 import sys
 import traceback
 
-from airflow.cli import cli_parser
+# What Airflow logs, from its import on, must not get between the answers.
+answers = os.fdopen(os.dup(1), "w", buffering=1)
+os.dup2(2, 1)
+
+from airflow.cli import cli_parser  # noqa: E402 - as just said
 
 
 def run(args: list[str]) -> tuple[int, str]:
@@ -29,8 +33,6 @@ def run(args: list[str]) -> tuple[int, str]:
     return 0, out.getvalue()
 
 
-# What Airflow logs must not get between the answers.
-with os.fdopen(os.dup(1), "w", buffering=1) as answers:
-    os.dup2(2, 1)
+with answers:
     for line in sys.stdin:
         answers.write(json.dumps(run(json.loads(line))) + "\n")
