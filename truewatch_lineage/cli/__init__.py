@@ -22,6 +22,7 @@ _PLACES = {
     "spool": Place(f"{_HERE}.spool", "Show, deliver and mend what waits."),
     "courier": Place(f"{_HERE}.courier", "Deliver in the background until stopped."),
     "env": Place(f"{_HERE}.env", "Print what to set for Python, Airflow or dbt."),
+    "spark": Place("truewatch_lineage_spark.commands", "Write and check Spark's settings for OpenLineage."),
 }
 _LEVELS = ("debug", "info", "warning", "error")
 _EPILOG = """\b

@@ -1,0 +1,44 @@
+"""Join what is set already with what is added, and say where the two disagree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from truewatch_lineage_spark.versions import ARTIFACT
+
+JOINED: Final = ("spark.jars.packages", "spark.jars", "spark.extraListeners", "spark.redaction.regex")
+"""Properties whose value is joined; others of ours replace what was there."""
+
+_OLD_TRANSPORT: Final = re.compile(r"^spark\.openlineage\.transport\.|OPENLINEAGE(?:__TRANSPORT|_API_KEY|_URL)")
+"""Another transport's parts, which the listener would merge into ours: a second Authorization header, or a token."""
+
+
+def listed(existing: str | None, addition: str) -> str:
+    """Return a list of names with ``addition`` at its end, once."""
+    return ",".join([*(name for name in _names(existing) if name != addition), addition])
+
+
+def jars(existing: str | None, addition: str) -> str:
+    """Return a list of jars with ``addition`` at its end, in the place of every other release of the listener."""
+    return listed(",".join(name for name in _names(existing) if ARTIFACT not in name), addition)
+
+
+def kept(base: Mapping[str, str], ours: Collection[str]) -> dict[str, str]:
+    """Return the properties of ``base`` that stay as they are, in order."""
+    return {key: value for key, value in base.items() if key not in ours and not _OLD_TRANSPORT.search(key)}
+
+
+def conflicts(base: Mapping[str, str], ours: Mapping[str, str]) -> list[str]:
+    """Name what of ``base`` is replaced or left out; values may be secrets, and are not shown."""
+    replaced = [key for key, value in ours.items() if key not in JOINED and base.get(key, value) != value]
+    dropped = [key for key in base if key not in ours and _OLD_TRANSPORT.search(key)]
+    return [
+        *(f"Replaced: {key} had another value." for key in replaced),
+        *(f"Left out: {key} belongs to another transport, and would be mixed with this one." for key in dropped),
+    ]
+
+
+def _names(existing: str | None) -> list[str]:
+    return [name.strip() for name in (existing or "").split(",") if name.strip()]
