@@ -52,7 +52,7 @@ class Dbt:
     """An environment with dbt-core, dbt-duckdb, openlineage-dbt, sqlglot and this package.
 
     Attributes:
-        name: ``newest``, as ``requirements/dbt.txt`` pins it, or one of ``OTHERS``.
+        name: ``newest``, as ``requirements/dbt.txt`` pins it, one of ``OTHERS``, or ``dagster`` with dagster-dbt.
         made: Where it is.
     """
 
@@ -117,12 +117,13 @@ def environment(name: str = "newest") -> Dbt:
 
 
 def _requirements(name: str) -> list[str]:
-    """Say what one of ``OTHERS`` is made of."""
+    """Say what one of ``OTHERS``, or ``dagster``, is made of."""
     extra: list[str] = pyproject()["project"]["optional-dependencies"]["dbt"]
     ours: list[str] = pyproject()["project"]["dependencies"]
     if name == "lowest":
         return ["dbt-core~=1.8.0", "dbt-duckdb~=1.8.0", *(f"{one.replace('>=', '~=')}.0" for one in extra), *ours]
-    return [f"dbt-core~={name}.0", "dbt-duckdb", *extra, *ours]
+    dbt = ["dagster-dbt", "dbt-core<1.12"] if name == "dagster" else [f"dbt-core~={name}.0"]
+    return [*dbt, "dbt-duckdb", *extra, *ours]
 
 
 def copy_of(project: Path, folder: Path, files: Mapping[str, str | None] | None = None) -> Path:
