@@ -98,5 +98,5 @@ lock: $(READY) ## Pin the newest versions again in requirements/
 
 .PHONY: clean
 clean: ## Remove .venv, caches and builds
-	@rm -rf .venv .nox .airflow .dbt .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	@rm -rf .venv .nox .airflow .dbt .spark .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

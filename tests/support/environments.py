@@ -58,7 +58,7 @@ class Made:
         Raises:
             AssertionError: It could not be made; with what uv said.
         """
-        with _locked(self.folder.with_name(f"{self.folder.name}.lock")):
+        with locked(self.folder.with_name(f"{self.folder.name}.lock")):
             self._make()
 
     def _make(self) -> None:
@@ -119,8 +119,8 @@ def _child(command: Sequence[str]) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a file's lock, which the kernel frees where the holder dies."""
+def locked(path: Path) -> Iterator[None]:
+    """Hold a file's lock, which the kernel frees where the holder dies; it is made in a folder that may be new."""
     path.parent.mkdir(exist_ok=True)
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,0 +1,43 @@
+"""A Spark application that does what the tests look for: reads, joins, writes, creates a table, and fails once.
+
+Prints ``READY`` where all went as it should; the failing query is expected.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+PLACE = Path.cwd()
+
+
+def main(spark: SparkSession) -> None:
+    """Run the job; in the working folder, where the files are made."""
+    (PLACE / "ships.csv").write_text("id,name\n1,Anna\n2,Berta\n", encoding="utf-8")
+    (PLACE / "calls.csv").write_text("ship,port\n1,Hamburg\n2,Bergen\n2,Riga\n", encoding="utf-8")
+    ships = spark.read.csv(f"file://{PLACE}/ships.csv", header=True)
+    calls = spark.read.csv(f"file://{PLACE}/calls.csv", header=True)
+    ships.join(calls, ships.id == calls.ship).select("name", "port").write.parquet(f"file://{PLACE}/visits")
+    spark.read.parquet(f"file://{PLACE}/visits").createOrReplaceTempView("visits")
+    spark.sql("CREATE TABLE busiest USING parquet AS SELECT name, count(*) AS calls FROM visits GROUP BY name")
+    _fail(spark)
+    assert spark.table("busiest").count() == 2
+    print("READY")  # noqa: T201 - how the tests see it
+
+
+def _fail(spark: SparkSession) -> None:
+    """Run a query that fails while it runs, not when it is planned."""
+    failing = spark.sql("SELECT CAST(raise_error(concat('no berth for ', name)) AS string) AS berth FROM visits")
+    problem = "none"
+    try:
+        failing.write.parquet(f"file://{PLACE}/berths")
+    except Exception as error:  # noqa: BLE001 - py4j, Spark 3.5 and Spark 4.0 raise different ones
+        problem = str(error)
+    assert "no berth for" in problem, problem
+
+
+if __name__ == "__main__":
+    session = SparkSession.builder.getOrCreate()
+    main(session)
+    session.stop()
