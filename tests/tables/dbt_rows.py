@@ -65,6 +65,7 @@ class Row:
         ours: Variables that only truewatch-dbt is given.
         before: A command of dbt that runs first, for both.
         elsewhere: Whether both run in another folder than the project's.
+        warns: Whether truewatch-dbt says that no lineage was sent.
     """
 
     args: Sequence[str]
@@ -75,6 +76,7 @@ class Row:
     ours: Mapping[str, str] = field(default_factory=dict)
     before: Sequence[str] = ()
     elsewhere: bool = False
+    warns: bool = False
 
 
 ROWS = {
@@ -143,10 +145,10 @@ ROWS = {
     "an unknown option": Row(["run", "--no-such-option"], 2, "FAIL"),
     "vars that are no YAML": Row(["run", "--vars", "{a: ["], 2, "FAIL"),
     # Lineage that can't be sent, or is not wanted.
-    "lineage without a url": Row(["seed"], 0, None, ours={"TRUEWATCH_LINEAGE_URL": ""}),
-    "lineage with a broken url": Row(["seed"], 0, None, ours={"TRUEWATCH_LINEAGE_URL": "nonsense://"}),
+    "lineage without a url": Row(["seed"], 0, None, ours={"TRUEWATCH_LINEAGE_URL": ""}, warns=True),
+    "lineage with a broken url": Row(["seed"], 0, None, ours={"TRUEWATCH_LINEAGE_URL": "nonsense://"}, warns=True),
     "lineage with an unknown transport": Row(
-        ["seed"], 0, None, ours={"TRUEWATCH_LINEAGE_URL": "", "OPENLINEAGE__TRANSPORT__TYPE": "no.such.T"}
+        ["seed"], 0, None, ours={"TRUEWATCH_LINEAGE_URL": "", "OPENLINEAGE__TRANSPORT__TYPE": "no.such.T"}, warns=True
     ),
     "lineage disabled": Row(
         ["seed"], 0, None, ours={"OPENLINEAGE_DISABLED": "true", "TRUEWATCH_LINEAGE_URL": "nonsense://"}
