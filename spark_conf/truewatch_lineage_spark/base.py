@@ -11,6 +11,7 @@ from typing import Any, Final
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage_spark import java_properties
 from truewatch_lineage_spark.flavours import Flavour
+from truewatch_lineage_spark.merge import is_old_transport
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +73,19 @@ def _settings(tree: Any) -> Iterator[tuple[str, str]]:
     """Yield Spark's properties wherever in a tree they are: every form has them in a mapping of ``spark.…`` keys."""
     if isinstance(tree, Mapping):
         for key, value in tree.items():
-            if isinstance(key, str) and key.startswith("spark.") and isinstance(value, (str, int, float)):
+            if isinstance(key, str) and _is_setting(key) and isinstance(value, (str, int, float)):
                 yield key, value if isinstance(value, str) else json.dumps(value)
+            elif key == "--conf" and isinstance(value, str):  # as Glue has them
+                yield from ((part.partition("=")[0], part.partition("=")[2]) for part in value.split(" --conf "))
             else:
                 yield from _settings(value)
     elif isinstance(tree, list):
         for value in tree:
             yield from _settings(value)
+
+
+def _is_setting(key: str) -> bool:
+    return key.startswith("spark.") or is_old_transport(key)
 
 
 def _unreadable(path: Path, problem: str) -> ConfigError:

@@ -8,9 +8,8 @@ from typing import Final
 import click
 
 from truewatch_lineage.cli.settings import SettingsCommand, load_settings, refuse_disabled
-from truewatch_lineage.config import Settings
 from truewatch_lineage_spark.flavours import FLAVOURS, Extras
-from truewatch_lineage_spark.plan import DEFAULT_NAMESPACE, PROFILES, Options, make_plan
+from truewatch_lineage_spark.plan import DEFAULT_NAMESPACE, PROFILES, Options, make_plan, told_timeouts
 from truewatch_lineage_spark.versions import DEFAULT_SPARK, SCALAS, choose
 
 EPILOG: Final = """\b
@@ -91,7 +90,7 @@ def command(
             profile="lean" if profile == "lean" else "full",
             carrier=flavour.carrier,
             base=found.properties,
-            timeouts=_timeouts(settings),
+            timeouts=told_timeouts(settings),
         )
     )
     rendered = flavour.load().render(plan, Extras(secret=secret, access_mode=access_mode, base=found.tree))
@@ -99,12 +98,3 @@ def command(
         outputs.show(rendered)
     else:
         outputs.write(rendered, output, private=flavour.private, force=force)
-
-
-def _timeouts(settings: Settings) -> dict[str, float]:
-    """Return the timeouts that somebody has set: ours would hold Spark up for longer than its own."""
-    return {
-        one.name: one.timeout
-        for one in settings.destinations
-        if settings.origins.get(f"{one.name}.timeout", "default") != "default"
-    }

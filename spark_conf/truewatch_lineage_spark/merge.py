@@ -11,7 +11,7 @@ from truewatch_lineage_spark.versions import ARTIFACT
 JOINED: Final = ("spark.jars.packages", "spark.jars", "spark.extraListeners", "spark.redaction.regex")
 """Properties whose value is joined; others of ours replace what was there."""
 
-_OLD_TRANSPORT: Final = re.compile(r"^spark\.openlineage\.transport\.|OPENLINEAGE(?:__TRANSPORT|_API_KEY|_URL)")
+_OLD_TRANSPORT: Final = re.compile(r"(?:^|@)spark\.openlineage\.transport\.|OPENLINEAGE(?:__TRANSPORT|_API_KEY|_URL)")
 """Another transport's parts, which the listener would merge into ours: a second Authorization header, or a token."""
 
 
@@ -25,15 +25,20 @@ def jars(existing: str | None, addition: str) -> str:
     return listed(",".join(name for name in _names(existing) if ARTIFACT not in name), addition)
 
 
+def is_old_transport(key: str) -> bool:
+    """Tell whether a property or variable belongs to a transport, so that it must not stand beside another."""
+    return bool(_OLD_TRANSPORT.search(key))
+
+
 def kept(base: Mapping[str, str], ours: Collection[str]) -> dict[str, str]:
     """Return the properties of ``base`` that stay as they are, in order."""
-    return {key: value for key, value in base.items() if key not in ours and not _OLD_TRANSPORT.search(key)}
+    return {key: value for key, value in base.items() if key not in ours and not is_old_transport(key)}
 
 
 def conflicts(base: Mapping[str, str], ours: Mapping[str, str]) -> list[str]:
     """Name what of ``base`` is replaced or left out; values may be secrets, and are not shown."""
     replaced = [key for key, value in ours.items() if key not in JOINED and base.get(key, value) != value]
-    dropped = [key for key in base if key not in ours and _OLD_TRANSPORT.search(key)]
+    dropped = [key for key in base if key not in ours and is_old_transport(key)]
     return [
         *(f"Replaced: {key} had another value." for key in replaced),
         *(f"Left out: {key} belongs to another transport, and would be mixed with this one." for key in dropped),

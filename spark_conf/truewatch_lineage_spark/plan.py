@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from truewatch_lineage.config.settings import DestinationSettings
+from truewatch_lineage.config.settings import DestinationSettings, Settings
+from truewatch_lineage.errors import ConfigError
 from truewatch_lineage_spark import escape, merge, redaction
 from truewatch_lineage_spark.transports import REASONS, Secret, Transport, transport
 from truewatch_lineage_spark.versions import LISTENER, Jar
 
-__all__ = ["DEFAULT_NAMESPACE", "PROFILES", "Options", "Plan", "Property", "Secret", "make_plan"]
+__all__ = ["DEFAULT_NAMESPACE", "PROFILES", "Options", "Plan", "Property", "Secret", "make_plan", "told_timeouts"]
 
 Carrier = Literal["environment", "properties"]
 ProfileName = Literal["full", "lean"]
@@ -103,9 +104,24 @@ class Plan:
     kept: Mapping[str, str]
     notes: tuple[str, ...]
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The variables that the driver's environment must have; none where no token comes that way."""
+        return (*self.variables, *(secret.variable for secret in self.secrets)) if self.variables else ()
+
     def as_properties(self) -> dict[str, str]:
         """Return the properties alone, in order."""
         return {one.key: one.value for one in self.properties}
+
+
+def told_timeouts(settings: Settings) -> dict[str, float]:
+    """Return the timeouts that somebody has set: our default would hold Spark up for longer than the listener's own."""
+    origins = settings.origins
+    return {
+        one.name: one.timeout
+        for one in settings.destinations
+        if origins.get(f"{one.name}.timeout", "default") != "default"
+    }
 
 
 def make_plan(options: Options) -> Plan:
@@ -152,6 +168,9 @@ def _placed(transports: list[Transport], *, in_environment: bool) -> tuple[dict[
     """Return the transport's properties, and the variables beside the tokens.
 
     The listener merges a single transport's parts from everywhere, but takes the list of several from one place whole.
+
+    Raises:
+        ConfigError: A header can't be written as a property.
     """
     if len(transports) == 1:
         (one,) = transports
@@ -160,6 +179,12 @@ def _placed(transports: list[Transport], *, in_environment: bool) -> tuple[dict[
             return dict(one.leaves), {f"{VARIABLE}__TYPE": one.leaves["type"], **beside}
         return {**one.leaves, **one.beside}, {}
     leaves = {"type": "composite", "continueOnFailure": "true"}
+    if not in_environment and any("." in leaf.partition("headers.")[2] for one in transports for leaf in one.leaves):
+        raise ConfigError(
+            "The listener splits the name of a header at its dots, where there are several destinations.",
+            key="headers",
+            fix="Let a gateway add it.",
+        )
     for one in transports:
         leaves |= {f"transports.{one.name}.{leaf}": value for leaf, value in {**one.leaves, **one.beside}.items()}
     if in_environment:

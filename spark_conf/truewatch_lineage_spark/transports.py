@@ -20,7 +20,7 @@ LISTENERS_TIMEOUT: Final = 5.0
 REASONS: Final = {
     "type": "without it the listener writes events to the log",
     "url": "only the origin: the listener drops a path",
-    "endpoint": "the path",
+    "endpoint": "the path that takes events there",
     "compression": "the listener knows gzip only",
     "timeoutInMillis": "how long one event may hold up the listener; the driver's spark.stop() waits for it",
     "continueOnFailure": "one destination that fails does not keep the event from the others",
@@ -34,7 +34,7 @@ class Secret:
     """A token that the platform or the user brings in.
 
     Attributes:
-        destination: The name of the destination it is for.
+        destination: The destination it is for, in letters and digits.
         key: The Spark property that can hold it, on platforms that fill properties in.
         variable: The variable of the driver's environment that can hold it, as JSON.
         shape: That JSON as ``printf`` writes it, with ``%s`` for the token.
@@ -107,10 +107,11 @@ def transport(destination: DestinationSettings, taken: Collection[str], *, timeo
     leaves["timeoutInMillis"] = str(round((timeout or LISTENERS_TIMEOUT) * 1000))
     leaves |= {f"headers.{name}": value for name, value in destination.headers.items()}
     way = _WAYS[destination.auth_method] if _needs_token(destination) else None
+    name = _name(destination.name, taken)
     return Transport(
-        name=_name(destination.name, taken),
+        name=name,
         leaves=leaves,
-        secret=Secret(destination.name, way.leaf, way.variable, way.shape, _source(destination)) if way else None,
+        secret=Secret(name, way.leaf, way.variable, way.shape, _source(destination)) if way else None,
         beside=way.beside if way else {},
         notes=tuple(_notes(destination, address.hostname or "")),
     )
@@ -123,7 +124,7 @@ def _needs_token(destination: DestinationSettings) -> bool:
 
 def _name(name: str, taken: Collection[str]) -> str:
     plain = re.sub(r"[^a-z0-9]", "", name.lower()) or "destination"
-    while plain in taken:
+    while plain in (*taken, "headers"):  # which a path of properties ends with
         plain += "x"
     return plain
 
@@ -157,8 +158,8 @@ def _notes(destination: DestinationSettings, host: str) -> list[str]:
         )
     if destination.profile.schema_url:
         notes.append(
-            f"Spark writes its own schemaURL, and {destination.profile.label} asks for "
-            f"{destination.profile.schema_url}: a gateway in between sends that."
+            f"Spark writes its own schemaURL, where {destination.profile.label} asks for exactly "
+            f"{destination.profile.schema_url} and may refuse the event: a gateway in between sends what it asks for."
         )
     if any(getattr(destination, name) for name in _ONLY_HERE):
         notes.append("Spark's listener neither picks nor renames events and facets: let a gateway do it.")

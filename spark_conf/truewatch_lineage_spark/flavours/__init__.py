@@ -77,4 +77,16 @@ class Flavour:
 
 FLAVOURS: Final = {
     "properties": Flavour("properties", "spark-defaults.conf"),
+    "submit": Flavour("submit", "arguments of spark-submit"),
+    "pyspark": Flavour("pyspark", "code that makes a PySpark session"),
+    "yml": Flavour("yml", "openlineage.yml", private=True, base="yaml"),
+    "k8s": Flavour("k8s", "a SparkApplication of the Kubernetes operator", base="yaml"),
+    "k8s-conf": Flavour("k8s_conf", "arguments of spark-submit to Kubernetes"),
+    "databricks": Flavour("databricks", "a Databricks cluster and its init script", "properties", base="json"),
+    "emr": Flavour("emr", "classifications of Amazon EMR", "properties", base="json"),
+    "emr-serverless": Flavour("emr_serverless", "overrides of EMR Serverless", "properties", base="json"),
+    "glue": Flavour("glue", "default arguments of an AWS Glue job", "properties", base="json"),
+    "dataproc": Flavour("dataproc", "a job of Google Dataproc"),
+    "livy": Flavour("livy", "the body of a Livy session or batch", base="json"),
+    "airflow": Flavour("airflow", "Airflow's SparkSubmitOperator"),
 }

@@ -1,0 +1,59 @@
+"""AWS Glue: a job's default arguments, where all of Spark's properties are one text."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from truewatch_lineage.errors import ConfigError
+from truewatch_lineage_spark.flavours import Extras, Rendered
+from truewatch_lineage_spark.flavours.trees import as_json, started
+from truewatch_lineage_spark.plan import Plan
+
+ARGUMENT: Final = "--conf"
+JARS: Final = "--extra-jars"
+SECRET: Final = "truewatch-lineage"  # noqa: S105 - a secret's name
+_CODE: Final = (
+    "Glue fills no secret into a property. Put the token alone, as plain text, into Secrets Manager, allow the job's "
+    "role secretsmanager:GetSecretValue, and let the script fetch it before it makes its SparkContext:"
+)
+_LINE: Final = '  conf.set("{key}", boto3.client("secretsmanager").get_secret_value(SecretId="{name}")["SecretString"])'
+_AROUND: Final = ("  conf = SparkConf()", "  context = SparkContext(conf=conf)")
+
+
+def render(plan: Plan, extras: Extras) -> Rendered:
+    """Write the arguments, or extend those that are there.
+
+    Raises:
+        ConfigError: The jar is in no store that Glue reads, or a value holds a blank, which Glue takes for its end.
+    """
+    if plan.jar.path is None or not plan.jar.path.startswith("s3://"):
+        raise ConfigError(
+            "Glue starts Spark by itself, and takes jars only from S3.",
+            key="jars",
+            fix=f"Upload {plan.jar.url} to a bucket, and name it: --jars s3://your-bucket/{plan.jar.file_name}.",
+        )
+    tree: dict[str, Any] = started(extras.base, {})
+    conf = dict(plan.kept) | {key: value for key, value in plan.as_properties().items() if key != "spark.jars"}
+    tree |= {ARGUMENT: _joined(conf), JARS: _jars(tree, plan.jar.path), "--user-jars-first": "true"}
+    return Rendered(as_json(tree), notes=(*plan.notes, *_code(plan, extras)))
+
+
+def _joined(conf: dict[str, str]) -> str:
+    for key, value in conf.items():
+        if value.split() != [value]:
+            raise ConfigError(f"Glue would end the value of {key} at its blank.", key=key, fix="Choose another value.")
+    return f" {ARGUMENT} ".join(f"{key}={value}" for key, value in conf.items())
+
+
+def _jars(tree: dict[str, Any], path: str) -> str:
+    others = [one for one in str(tree.get(JARS, "")).split(",") if one and one != path]
+    return ",".join([*others, path])
+
+
+def _code(plan: Plan, extras: Extras) -> list[str]:
+    if not plan.secrets:
+        return []
+    name = extras.secret or SECRET
+    names = {one.key: name if len(plan.secrets) == 1 else f"{name}-{one.destination}" for one in plan.secrets}
+    first, last = _AROUND
+    return ["\n".join([_CODE, first, *(_LINE.format(key=key, name=where) for key, where in names.items()), last])]
