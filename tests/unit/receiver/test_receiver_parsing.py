@@ -25,7 +25,10 @@ REFUSED = [
     (b'{"a":' + b"[" * 260 + b"]" * 260 + b"}", "nestedTooDeep"),
     (b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "invalidJson"),
     (json.dumps({str(number): 1 for number in range(10_000)}).encode(), "tooManyKeys"),
-    (b'{"a":1,"a":1}', "duplicateKey"),
+    (b'{"a":{"b":1},"a":{"b":2}}', "duplicateKey"),
+    (b'{"a":1,"a":2,"a":1}', "duplicateKey"),
+    (b'{"a":1,"a":true}', "duplicateKey"),
+    (b'{"a":1,"a":"1"}', "duplicateKey"),
     (b'{"a" : 1, "a" : 2}', "duplicateKey"),
     (b'{"a"\n :1,"a":2}', "duplicateKey"),
     (b'{"x":[{"y":{"a":1,"b":2,"a":3}}]}', "duplicateKey"),
@@ -43,6 +46,14 @@ def test_what_has_no_clear_meaning_is_refused(body, code) -> None:
         parse(body)
 
     assert (caught.value.status, caught.value.code) == (400, code)
+
+
+def test_the_same_value_twice_has_one_meaning() -> None:
+    """As the Spark listener writes a facet of RDD jobs."""
+    facet = b'"processing_engine":{"version":"3.5.9","name":"spark"}'
+    tree = parse(b'{"run":{"facets":{%b,"x":1,%b}}}' % (facet, facet.replace(b":", b" : ")))
+
+    assert tree == {"run": {"facets": {"processing_engine": {"version": "3.5.9", "name": "spark"}, "x": 1}}}
 
 
 _TREES = st.dictionaries(
