@@ -29,7 +29,7 @@ class _Question:
 
     def put(self, question: Callable[[], object]) -> None:
         try:
-            answer = question()
+            answer = _kept_from_exit(question)
         except Exception as error:  # noqa: BLE001 - it belongs to whoever waits, and is raised there
             self.outcome = _raiser(error)
         else:
@@ -54,9 +54,10 @@ def ask(key: str, question: Callable[[], T], within: float) -> T:
 
     Raises:
         TimeoutError: There is no answer yet; the thread goes on, and the next question of that name gets its answer.
+        RuntimeError: The question was about to end the process.
     """
     if math.isinf(within):
-        return question()
+        return _kept_from_exit(question)
     place = (os.getpid(), key)
     made = _Question()
     asked = _in_flight.setdefault(place, made)  # one step, so that threads agree without a lock that a fork could keep
@@ -69,6 +70,15 @@ def ask(key: str, question: Callable[[], T], within: float) -> T:
         raise TimeoutError
     _in_flight.pop(place, None)
     return asked.outcome()  # type: ignore[return-value]  # of whoever asked first under this name
+
+
+def _kept_from_exit(question: Callable[[], T]) -> T:
+    """Ask; what exits as a command would has failed: it must neither end a task, nor pass for an answer in a thread."""
+    try:
+        return question()
+    except SystemExit:
+        problem = "exits"
+    raise RuntimeError(problem)
 
 
 def _wait(asked: _Question, within: float) -> bool:

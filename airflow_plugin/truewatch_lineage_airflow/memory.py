@@ -54,16 +54,17 @@ class Memory:
         is_young = isinstance(at, (int, float)) and time.time() - at <= within
         return {key: value for key, value in entry["values"].items() if key in KEPT} if is_young else None
 
-    def remember(self, conn_id: str, values: Mapping[str, Any]) -> None:
-        """Keep what a connection says, unless its url may hold a secret.
+    def remember(self, conn_id: str, values: Mapping[str, Any], token: str | None = None) -> None:
+        """Keep what a connection says, unless a secret may be in it.
 
         Args:
             conn_id: The connection's name.
-            values: Its settings, as `connection.to_values` returns them.
+            values: Its settings, as `connection.to_values` returns them; not checked yet.
+            token: Its token, which somebody may have written into another field as well.
         """
-        if not _CLEAN_URL.fullmatch(str(values.get("url", "-"))):
-            return
         kept = {key: value for key, value in values.items() if key in KEPT}
+        if not _CLEAN_URL.fullmatch(str(kept.get("url", "-"))) or (token and _holds(kept, token)):
+            return
         if self.recall(conn_id, within=AGAIN_SECONDS) == kept:
             return
         entries = {**self._read(), conn_id: {"at": time.time(), "values": kept}}
@@ -88,3 +89,7 @@ class Memory:
         except OSError:
             os.unlink(name)  # noqa: PTH108
             raise
+
+
+def _holds(values: Mapping[str, Any], token: str) -> bool:
+    return json.dumps(token)[1:-1] in json.dumps(values)

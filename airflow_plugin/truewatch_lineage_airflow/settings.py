@@ -148,7 +148,7 @@ def _level(conn_id: str | None, memory: Memory, patience: float) -> Layer | None
             return None
         raise
     values = to_values(connection)
-    memory.remember(name, values)
+    memory.remember(name, values, connection.token_text())
     return Layer(describe(name), values)
 
 

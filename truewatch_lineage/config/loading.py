@@ -168,12 +168,18 @@ def default_spool_dir(environ: Mapping[str, str]) -> Path:
         ConfigError: This user has no home.
     """
     if "airflow" in sys.modules:
-        folder = Path(environ.get("AIRFLOW_HOME") or "~/airflow") / APP
+        folder = Path(_airflow_home(environ)) / APP
     else:
         from platformdirs import user_state_path  # noqa: PLC0415 - few milliseconds that others need not spend
 
         folder = user_state_path(APP, appauthor=False)
     return coerce.path(Found(folder, "spool_dir", "default"))
+
+
+def _airflow_home(environ: Mapping[str, str]) -> str:
+    """Return the home that Airflow took when it was loaded: a task may change its HOME and its other variables."""
+    loaded: str | None = getattr(sys.modules.get("airflow.configuration"), "AIRFLOW_HOME", None)
+    return loaded or environ.get("AIRFLOW_HOME") or "~/airflow"
 
 
 def _in_ci(environ: Mapping[str, str]) -> bool:

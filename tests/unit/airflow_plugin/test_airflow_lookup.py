@@ -40,6 +40,14 @@ def test_an_answer_in_time_is_returned_and_an_error_raised():
         ask("a", lambda: 1 / 0, 5)
 
 
+@pytest.mark.parametrize("within", [5, math.inf])
+def test_a_question_that_exits_has_failed(within):
+    """Whoever waits neither ends by it nor takes it for an answer; its text may be a secret."""
+    with pytest.raises(RuntimeError, match=r"^exits$") as raised:
+        ask("exit", lambda: sys.exit("canary"), within)
+    assert raised.value.__context__ is None
+
+
 def test_a_late_answer_is_that_of_the_next_question():
     """No second thread is started meanwhile, however often it is asked."""
     slow = Slow()

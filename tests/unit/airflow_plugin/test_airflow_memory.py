@@ -38,6 +38,19 @@ def test_what_may_hold_a_secret_is_not_kept(tmp_path):
     assert "canary" not in (tmp_path / FILE_NAME).read_text()
 
 
+@pytest.mark.parametrize("token", ["canary-0123", 'can"ary\\', "canäry"])
+@pytest.mark.parametrize(
+    "wrong", [{"ca_file": "{}"}, {"timeout": {"{}": 1}}, {"exclude_facets": ["a {} b"]}, {"url": "https://h/{}/x"}]
+)
+def test_a_token_that_stands_in_another_field_is_not_kept(tmp_path, token, wrong):
+    """Fields are not checked yet, and people paste into the wrong one."""
+    filled = json.loads(json.dumps(wrong).replace("{}", json.dumps(token)[1:-1]))
+    Memory(tmp_path).remember("conn", {**VALUES, **filled}, token)
+    assert Memory(tmp_path).recall("conn", within=60) is None
+    Memory(tmp_path).remember("conn", VALUES, token)
+    assert Memory(tmp_path).recall("conn", within=60) == VALUES
+
+
 def test_it_is_written_again_only_when_it_changed_or_is_old(tmp_path):
     """Each task asks for the connection, and need not write."""
     memory, file = Memory(tmp_path), tmp_path / FILE_NAME

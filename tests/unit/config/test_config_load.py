@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -124,6 +125,14 @@ def test_in_airflow_the_spool_is_in_its_home(monkeypatch, home, folder):
     monkeypatch.setitem(sys.modules, "airflow", sys)
     expected = Path(folder).expanduser() / "truewatch-lineage"
     assert load(BASE, environ={"AIRFLOW_HOME": home}).spool_dir == expected
+
+
+def test_in_airflow_the_spool_stays_where_airflow_had_its_home_when_it_was_loaded(monkeypatch):
+    """A task may change its variables, and its last event goes where its first one went."""
+    monkeypatch.setitem(sys.modules, "airflow", sys)
+    monkeypatch.setitem(sys.modules, "airflow.configuration", SimpleNamespace(AIRFLOW_HOME="/opt/airflow"))
+    for environ in ({}, {"AIRFLOW_HOME": "/elsewhere"}, {"HOME": "/tmp/dbt"}):
+        assert load(BASE, environ=environ).spool_dir == Path("/opt/airflow/truewatch-lineage")
 
 
 INSECURE = [
