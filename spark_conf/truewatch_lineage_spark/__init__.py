@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truewatch_lineage_spark.configure import configure
+    from truewatch_lineage_spark.session import configure
 
 __all__ = ["configure"]
 
@@ -19,4 +19,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415 - as above
 
-    return import_module(f"{__name__}.configure").configure
+    return import_module(f"{__name__}.session").configure

@@ -28,9 +28,9 @@ def render(plan: Plan, extras: Extras) -> Rendered:
     Raises:
         ConfigError: Airflow would take a value for a template.
     """
-    for one in plan.properties:
-        if _TEMPLATE.search(one.value):
-            raise ConfigError(f"Airflow would take the value of {one.key} for a template.", key=one.key)
+    for key, value in {**plan.as_properties(), **plan.variables}.items():
+        if _TEMPLATE.search(value):
+            raise ConfigError(f"Airflow would take the value of {key} for a template.", key=key)
     lines = [
         *about(plan, *([_ENVIRONMENT] if plan.secrets else [])),
         "from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator",
