@@ -15,6 +15,7 @@ from truewatch_lineage_dbt.invocation import JOB_COMMANDS, RUN_COMMANDS
 from truewatch_lineage_dbt.lineage import EventBuilder, Outcome
 from truewatch_lineage_dbt.lineage.artifacts import events
 from truewatch_lineage_dbt.lineage.upstream import dataset_namespace
+from truewatch_lineage_dbt.masking import Masking
 from truewatch_lineage_dbt.project import read_project, read_target
 from truewatch_lineage_dbt.sinks import Sink
 from truewatch_lineage_dbt.times import now
@@ -44,6 +45,7 @@ class Recorder:
         self.count = 0
         self._sink = sink
         self._environ = environ
+        self._masking = Masking(environ)
         self._notices = Notices(log)
         self._builder: EventBuilder | None = None
         self._arguments: tuple[str, ...] = ()
@@ -182,9 +184,9 @@ class Recorder:
     def _is_run(self) -> bool:
         return self._builder is not None and self._builder.run.command in RUN_COMMANDS
 
-    def _emit(self, made: Iterable[Mapping[str, Any]]) -> None:
+    def _emit(self, made: Iterable[dict[str, Any]]) -> None:
         for event in made:
-            self._sink.emit(event)
+            self._sink.emit(self._masking.event(event))
             self.count += 1
 
 

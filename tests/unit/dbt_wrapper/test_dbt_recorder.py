@@ -177,3 +177,20 @@ def test_what_a_run_left_behind_is_told_in_its_place(recorder, sink, tmp_path) -
     recorder.tell({"kind": "end", "state": "COMPLETE", "at": LATER})
     assert [kind for kind, _ in sink.types] == ["START", "START", "COMPLETE", "COMPLETE"]
     assert sink.types[1][1] == sink.types[2][1] == "ships"
+
+
+def test_what_dbt_masks_is_in_no_event(sink, tmp_path) -> None:
+    """The values of DBT_ENV_SECRET…: of any length in dbt's messages; those that can't be a name's part everywhere."""
+    secrets = {"DBT_ENV_SECRET_HOST": "db.example", "DBT_ENV_SECRET": "hunter", "DBT_ENV_SECRET_2": " "}
+    recorder = Recorder(sink, secrets)
+    _begin(recorder, tmp_path)
+    _resolve(recorder)
+    recorder.tell({"kind": "node_started", "id": MODEL, "at": AT})
+    outcome = {"status": "error", "ended": LATER, "message": "no way to db.example for hunter"}
+    recorder.tell({"kind": "node_finished", "id": MODEL, "outcome": outcome})
+    recorder.tell({"kind": "end", "state": "FAIL", "at": LATER, "message": "wrong: hunter"})
+    text = json.dumps(sink.events)
+    assert "db.example" not in text
+    assert "postgres://***:5432" in text
+    assert "hunter" not in text
+    assert "no way to *** for ***" in text
