@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -45,16 +46,20 @@ def run(invocation: Invocation) -> int:
             process = subprocess.Popen(  # noqa: S603 - the user's own dbt
                 [program, *invocation.arguments],
                 env={name: value for name, value in os.environ.items() if name != PLUGIN_VARIABLE},
+                close_fds=False,  # what a shell opened for dbt, as by `<(…)`; Python's own are not inherited
                 preexec_fn=die_with_parent(),  # noqa: PLW1509 - this process has no threads yet
             )
         except OSError as error:
             warn(f"{program} can't be run: {error.strerror}.")
             return NOT_FOUND - 1
-        reporter = _begin(invocation, at) if invocation.has_lineage else None
+        reporter = None
+        with contextlib.suppress(Exception):  # dbt runs, and its outcome stands, whatever happens here
+            reporter = _begin(invocation, at) if invocation.has_lineage else None
         code = signals.wait(process)
         if reporter is not None:
             signals.leave_to(reporter)
-            _conclude(reporter, invocation, code, since, interrupted=code < 0 or signals.was_told_to_stop)
+            with contextlib.suppress(Exception):  # as above
+                _conclude(reporter, invocation, code, since, interrupted=code < 0 or signals.was_told_to_stop)
     return 128 - code if code < 0 else code
 
 

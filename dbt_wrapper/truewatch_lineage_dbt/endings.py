@@ -42,13 +42,14 @@ class Watch:
         if not watched or threading.current_thread() is not threading.main_thread():
             return
         reading, writing = os.pipe()
+        # Before any handler: where no thread can be had, dbt must stay killable.
+        threading.Thread(target=self._wait, args=(reading,), name="truewatch-lineage-signals", daemon=True).start()
         os.set_blocking(writing, False)
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         for one in watched:
             # The handler writes too, should an event loop take the wakeup descriptor away: dbt must stay killable.
             signal.signal(one, lambda number, _: os.write(writing, bytes([number])))
         os.register_at_fork(after_in_child=partial(_forget, watched))
-        threading.Thread(target=self._wait, args=(reading,), name="truewatch-lineage-signals", daemon=True).start()
 
     def dbt_ended(self, code: int) -> None:
         """Tell that dbt is done: a signal from now on ends the process by dbt's own exit code."""

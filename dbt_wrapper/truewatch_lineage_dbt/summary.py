@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 
 from truewatch_lineage_dbt.reporter import Report, Reporter
@@ -20,7 +21,7 @@ def conclude(reporter: Reporter, code: int, *, interrupted: bool, message: str |
         interrupted: Whether somebody stopped dbt.
         message: What dbt said of its error.
     """
-    with contextlib.suppress(OSError, ValueError):  # a reader that has gone is for dbt's own exit to find
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # gone or closed, as dbt's own exit finds
         sys.stdout.flush()
     state = "COMPLETE" if code == 0 else "ABORT" if interrupted else "FAIL"
     reporter.tell("end", state=state, at=now(), message=_reason(code, message, interrupted=interrupted))
@@ -35,10 +36,15 @@ def show(report: Report) -> None:
 
 
 def warn(line: str) -> None:
-    """Write a line to stderr, where there is one."""
+    """Write a line to stderr, where there is one that takes it."""
+    text, own = f"{PREFIX}{line}\n", sys.__stderr__
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"{PREFIX}{line}\n")
-        sys.stderr.flush()
+        if own is not None and sys.stderr is own:
+            # Its buffer would keep what can't be written, and the interpreter end by 120 in the place of dbt's code.
+            os.write(own.fileno(), text.encode(errors="backslashreplace"))
+        else:
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 def _reason(code: int, message: str | None, *, interrupted: bool) -> str | None:

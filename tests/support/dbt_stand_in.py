@@ -18,7 +18,8 @@ from support import cli
 # A shell starts what is in the background with SIGINT ignored, and children inherit that.
 _MAIN = """
 import signal, sys
-sys.path.remove("")  # as in a script that is installed
+sys.path[:] = [entry for entry in sys.path if entry]  # as in a script that is installed
+sys.argv[0] = "/usr/bin/truewatch-dbt"  # as there
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.modules["dbt"] = None  # as where dbt lives in another environment
 from truewatch_lineage_dbt.main import main
@@ -54,6 +55,11 @@ class StandIn:
         """The working folder of the command."""
         return self.folder / "project"
 
+    @property
+    def command(self) -> list[str]:
+        """The command line of ``truewatch-dbt`` without arguments."""
+        return [sys.executable, "-c", _MAIN]
+
     def variables(self, more: Mapping[str, str]) -> dict[str, str]:
         """Return the environment: the program first on PATH, and events kept in the spool."""
         return {
@@ -69,7 +75,7 @@ class StandIn:
     def run(self, *args: str, env: Mapping[str, str] | None = None, stdin: str = "") -> cli.Ran:
         """Run the command to its end."""
         done = subprocess.run(
-            [sys.executable, "-c", _MAIN, *args],
+            [*self.command, *args],
             cwd=self.project,
             env=self.variables(env or {}),
             input=stdin,
@@ -84,7 +90,7 @@ class StandIn:
     def started(self, *args: str, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
         """Start the command in a process group of its own for a ``with`` block, after which all of it is killed."""
         process = subprocess.Popen(
-            [sys.executable, "-c", _MAIN, *args],
+            [*self.command, *args],
             cwd=self.project,
             env=self.variables(env or {}),
             stdin=subprocess.DEVNULL,
