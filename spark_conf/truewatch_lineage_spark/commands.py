@@ -16,6 +16,7 @@ Examples:
 _HERE: Final = "truewatch_lineage_spark"
 _PLACES: Final = {
     "conf": Place(f"{_HERE}.conf", "Write Spark's settings in the form that you need, never the token."),
+    "check": Place(f"{_HERE}.lint.command", "Name what Spark or its listener would get wrong, by line, with the fix."),
 }
 
 
