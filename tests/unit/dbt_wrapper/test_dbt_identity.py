@@ -14,7 +14,7 @@ from truewatch_lineage_dbt.project import Project
 
 RUN = "0192aaaa-0000-7000-8000-000000000001"
 ROOT_RUN = "0192aaaa-0000-7000-8000-000000000002"
-PROJECT = Project(Path("/work/harbour"), {"name": "harbour", "profile": "port", "version": 1.0})
+PROJECT = Project(Path("/opt/harbour"), {"name": "harbour", "profile": "port", "version": 1.0})
 PARENT = {"run": {"runId": RUN}, "job": {"namespace": "airflow", "name": "dag.task"}}
 ROOT = {"run": {"runId": ROOT_RUN}, "job": {"namespace": "airflow", "name": "dag"}}
 
