@@ -41,6 +41,7 @@ class Report:
         refused: Why no lineage was taken at all, or None.
         is_off: Whether lineage is switched off, so that there is nothing to say.
         is_late: Whether nobody waited for the recorder's own report.
+        is_broken: Whether the recorder died on its way.
         for_courier: Whether delivery is left to a courier, so that what is stored is all that was asked for.
     """
 
@@ -50,12 +51,15 @@ class Report:
     refused: str | None = None
     is_off: bool = False
     is_late: bool = False
+    is_broken: bool = False
     for_courier: bool = False
 
     def line(self) -> str | None:
         """Return the one line that is shown, or None where there is nothing to say."""
         if self.is_off:
             return None
+        if self.is_broken:
+            return "Not all lineage was stored, since its recorder has died; what was is delivered or waits."
         if self.is_late:
             return "Not all is delivered yet. `truewatch-lineage spool status` tells what waits."
         if self.refused is not None:
@@ -117,7 +121,7 @@ class Reporter:
         self.hurry()
         with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
             self._process.wait(REAP_SECONDS)
-        return _report(said)
+        return _report(said, is_broken=self._process.returncode not in {None, 0})
 
     def hurry(self) -> None:
         """Let the recorder end as soon as all is stored, without a wait for delivery but for a last try."""
@@ -150,12 +154,12 @@ class Reporter:
         lines.put(None)
 
 
-def _report(said: Mapping[str, Any]) -> Report:
+def _report(said: Mapping[str, Any], *, is_broken: bool) -> Report:
     if "refused" in said:
         return Report(refused=said["refused"], is_off=said["refused"] is None)
     if "report" in said:
         report = said["report"]
         return Report(**{**report, "warnings": tuple(report["warnings"])})
     if "budget" in said:
-        return Report(is_late=True)
+        return Report(is_late=True, is_broken=is_broken)
     return Report(refused="its recorder has failed.")
