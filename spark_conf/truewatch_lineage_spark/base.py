@@ -60,7 +60,7 @@ def _tree(path: Path, text: str, expected: str) -> Any:
 
 
 def _parsed(path: Path, text: str, kind: str) -> Any:
-    import yaml  # type: ignore[import-untyped]  # noqa: PLC0415 - 20 ms that few need
+    import yaml  # noqa: PLC0415 - 20 ms that few need
 
     try:
         return json.loads(text) if kind == "json" else yaml.safe_load(text)

@@ -17,7 +17,12 @@ _OLD_TRANSPORT: Final = re.compile(r"(?:^|@)spark\.openlineage\.transport\.|OPEN
 
 def listed(existing: str | None, addition: str) -> str:
     """Return a list of names with ``addition`` at its end, once."""
-    return ",".join([*(name for name in _names(existing) if name != addition), addition])
+    return ",".join([*_names(others(existing, addition)), addition])
+
+
+def others(existing: str | None, addition: str) -> str:
+    """Return a list of names without ``addition``."""
+    return ",".join(name for name in _names(existing) if name != addition)
 
 
 def jars(existing: str | None, addition: str) -> str:

@@ -10,6 +10,7 @@ from shlex import quote
 from typing import Any, Final
 
 from truewatch_lineage.errors import ConfigError
+from truewatch_lineage_spark import merge
 from truewatch_lineage_spark.flavours import Extras, Rendered
 from truewatch_lineage_spark.flavours.texts import place
 from truewatch_lineage_spark.flavours.trees import as_json, branch, extend, started
@@ -54,7 +55,7 @@ def render(plan: Plan, extras: Extras) -> Rendered:
     mode = _mode(extras.access_mode)
     tree = started(extras.base, {})
     _check_runtime(tree, plan.jar)
-    properties = {key: value for key, value in plan.as_properties().items() if not key.startswith("spark.jars")}
+    properties = _without_jar(plan)
     properties["spark.extraListeners"] = _with_own(properties["spark.extraListeners"])
     for secret in plan.secrets:
         properties[secret.key] = f"{{{{secrets/{place(plan, secret, extras.secret or SECRET, '/')}}}}}"
@@ -84,6 +85,15 @@ def _check_runtime(tree: dict[str, Any], jar: Jar) -> None:
             key="scala",
             fix=f"Use --scala {runtime.rpartition('-scala')[2]}.",
         )
+
+
+def _without_jar(plan: Plan) -> dict[str, str]:
+    """Return the properties without our jar, which the init script brings, but with others that are set already."""
+    properties = plan.as_properties()
+    for key in ("spark.jars", "spark.jars.packages"):
+        left = merge.others(properties.pop(key, None), plan.jar.path or plan.jar.coordinates)
+        properties |= {key: left} if left else {}
+    return properties
 
 
 def _with_own(listeners: str) -> str:

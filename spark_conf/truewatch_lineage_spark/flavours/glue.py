@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from truewatch_lineage.errors import ConfigError
+from truewatch_lineage_spark import merge
 from truewatch_lineage_spark.flavours import Extras, Rendered
 from truewatch_lineage_spark.flavours.trees import as_json, started
 from truewatch_lineage_spark.plan import Plan
@@ -33,8 +34,9 @@ def render(plan: Plan, extras: Extras) -> Rendered:
             fix=f"Upload {plan.jar.url} to a bucket, and name it: --jars s3://your-bucket/{plan.jar.file_name}.",
         )
     tree: dict[str, Any] = started(extras.base, {})
-    conf = dict(plan.kept) | {key: value for key, value in plan.as_properties().items() if key != "spark.jars"}
-    tree |= {ARGUMENT: _joined(conf), JARS: _jars(tree, plan.jar.path), "--user-jars-first": "true"}
+    conf = dict(plan.kept) | plan.as_properties()
+    jars = merge.jars(f"{tree.get(JARS, '')},{conf.pop('spark.jars')}", plan.jar.path)
+    tree |= {ARGUMENT: _joined(conf), JARS: jars, "--user-jars-first": "true"}
     return Rendered(as_json(tree), notes=(*plan.notes, *_code(plan, extras)))
 
 
@@ -43,11 +45,6 @@ def _joined(conf: dict[str, str]) -> str:
         if value.split() != [value]:
             raise ConfigError(f"Glue would end the value of {key} at its blank.", key=key, fix="Choose another value.")
     return f" {ARGUMENT} ".join(f"{key}={value}" for key, value in conf.items())
-
-
-def _jars(tree: dict[str, Any], path: str) -> str:
-    others = [one for one in str(tree.get(JARS, "")).split(",") if one and one != path]
-    return ",".join([*others, path])
 
 
 def _code(plan: Plan, extras: Extras) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, Final
@@ -13,6 +14,8 @@ from truewatch_lineage_spark.merge import is_old_transport
 from truewatch_lineage_spark.plan import Plan
 
 _STEP: Final = "  "
+_PLAIN: Final = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)$)[A-Za-z][\w.-]*", re.IGNORECASE | re.ASCII)
+"""Keys that YAML takes for themselves without quotes."""
 
 
 def started(base: object, otherwise: Any) -> Any:
@@ -72,11 +75,11 @@ def as_yaml(tree: Mapping[str, Any], reasons: Mapping[str, str]) -> list[str]:
     return list(_mapping(tree, reasons, ""))
 
 
-def _mapping(tree: Mapping[str, Any], reasons: Mapping[str, str], indent: str) -> Iterator[str]:
+def _mapping(tree: Mapping[Any, Any], reasons: Mapping[str, str], indent: str) -> Iterator[str]:
     for key, value in tree.items():
         if key in reasons:
             yield f"{indent}# {reasons[key]}"
-        name = key if str(key).replace("_", "").replace(".", "").replace("-", "").isalnum() else yaml_text(key)
+        name = key if isinstance(key, str) and _PLAIN.fullmatch(key) else _scalar(key)
         if isinstance(value, Mapping) and value:
             yield f"{indent}{name}:"
             yield from _mapping(value, reasons, indent + _STEP)
@@ -100,7 +103,7 @@ def _items(values: list[Any], reasons: Mapping[str, str], indent: str) -> Iterat
 def _scalar(value: object) -> str:
     if isinstance(value, str):
         return yaml_text(value)
-    import yaml  # type: ignore[import-untyped]  # noqa: PLC0415 - 20 ms that few need
+    import yaml  # noqa: PLC0415 - 20 ms that few need
 
     text: str = yaml.safe_dump(value, default_flow_style=True, width=float("inf"))
     return text.removesuffix("...\n").strip()
