@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from truewatch_lineage.errors import ConfigError
-from truewatch_lineage_spark import java_properties
 from truewatch_lineage_spark.flavours import Flavour
+from truewatch_lineage_spark.lint.formats import properties
 from truewatch_lineage_spark.merge import is_old_transport
 
 
@@ -46,8 +46,16 @@ def read(path: Path, flavour: Flavour) -> Base:
         raise _unreadable(path, "is no UTF-8 text") from None
     tree = _tree(path, text, flavour.base)
     if tree is None:
-        return Base({entry.key: entry.value for entry in java_properties.parse(text)})
+        return Base(_properties(path, text))
     return Base(dict(_settings(tree)), tree)
+
+
+def _properties(path: Path, text: str) -> dict[str, str]:
+    document = properties.read(text, str(path))
+    for finding in document.findings:
+        if not finding.key:  # it is about the file, which Spark would read otherwise or not at all
+            raise _unreadable(path, f"can't be read as Spark reads it, see line {finding.line}: {finding.message}")
+    return {one.key: one.value for scope in document.scopes for one in scope.settings}
 
 
 def _tree(path: Path, text: str, expected: str) -> Any:

@@ -1,7 +1,7 @@
 r"""Write values so that Spark reads them back exactly, and refuse those that it would change.
 
 Measured with Spark 3.5 and 4.0: ``spark-defaults.conf`` is read by ``java.util.Properties``, then each value is
-trimmed; the listener drops blank values and takes ``[a;b]`` for a list.
+trimmed but for line breaks; the listener drops blank values and takes ``[a;b]`` for a list.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ _IN_VALUE: Final = re.compile(r"[^ -\[\]-~]")
 
 _IN_KEY: Final = re.compile(r"[^!-~]|[\\:=#!]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_TRIMMED: Final = "".join(map(chr, range(33)))
-"""What Java's ``String.trim`` takes away: everything up to the blank."""
+TRIMMED: Final = "".join(chr(code) for code in range(33) if chr(code) not in "\r\n")
+"""What Spark takes away at both ends of a value: everything up to the blank, but for line breaks."""
+
+_NOT_JAVAS_BLANKS: Final = "\x85\u00a0\u2007\u202f"
+"""Whitespace for Python, and not for Java's ``Character.isWhitespace``."""
 
 
 def check(key: str, value: str) -> str:
@@ -50,12 +53,12 @@ def yaml_text(text: str) -> str:
 
 
 def _fault(key: str, value: str) -> str | None:
-    if value != value.strip(_TRIMMED):
-        return "starts or ends with a blank, a tab or a line break, which Spark takes away"
-    if not value:
-        return "is empty, which Spark's listener drops"
+    if value != value.strip(TRIMMED):
+        return "starts or ends with a blank, a tab or a control character, which Spark takes away"
+    if key.startswith(OPENLINEAGE) and all(one.isspace() and one not in _NOT_JAVAS_BLANKS for one in value):
+        return "is empty or blank, which Spark's listener drops"
     if _SURROGATE.search(value):
-        return "holds half a character (a lone surrogate), which no file can hold"
+        return "holds half a character (a lone surrogate), which no event can hold"
     if "\0" in value:
         return "holds a NUL, which no command line and no environment can hold"
     if key.startswith(OPENLINEAGE) and value.startswith("[") and value.endswith("]") and not _is_list(key):

@@ -137,6 +137,18 @@ def test_no_token_is_read(tmp_path):
     assert f"$(cat '{folder}/token')" in ran.out
 
 
+def test_a_base_that_spark_itself_can_not_read_is_refused(tmp_path):
+    """With the line, and without its content."""
+    file = tmp_path / "base"
+    file.write_text("spark.a=b\nspark.hidden=\\u00zz\n")
+
+    ran = conf("--base", file)
+
+    assert ran.code == 2
+    assert "line 2" in ran.err
+    assert "hidden" not in ran.err
+
+
 def test_a_base_that_is_no_text_is_refused(tmp_path):
     """Without a traceback."""
     file = tmp_path / "base"

@@ -49,9 +49,11 @@ def test_yaml_is_read_back_exactly(text):
 
 REFUSED = {
     "a blank before": (" a", "blank"),
-    "a line break after": ("a\n", "blank"),
+    "a tab after": ("a\t", "blank"),
     "a control character after": ("a\x1f", "blank"),
     "nothing": ("", "empty"),
+    "line breaks alone": ("\r\n", "blank"),
+    "another alphabet's blanks": ("\u2003", "blank"),
     "a NUL": ("a\0b", "NUL"),
     "half a character": ("a\ud83d", "surrogate"),
     "a list": ("[a]", "list"),
@@ -69,6 +71,9 @@ def test_a_value_that_would_arrive_changed_is_refused(value, message):
 
 TAKEN = {
     "a no-break space at the end": ("spark.openlineage.namespace", "a\u00a0"),
+    "a no-break space alone": ("spark.openlineage.namespace", "\u00a0"),
+    "line breaks at the ends": ("spark.openlineage.namespace", "\na\r\n"),
+    "nothing in another property": ("spark.x", ""),
     "a list where one is meant": ("spark.openlineage.filter.deniedSparkNodes", "[a;b]"),
     "brackets in another property": ("spark.x", "[a]"),
     "inner whitespace": ("spark.openlineage.namespace", "a\tb\nc"),
@@ -77,5 +82,5 @@ TAKEN = {
 
 @pytest.mark.parametrize(("key", "value"), TAKEN.values(), ids=TAKEN)
 def test_a_value_that_arrives_is_taken(key, value):
-    """Java's trim knows no whitespace beyond the blank."""
+    """As Spark does not trim line breaks, nor anything beyond the blank."""
     assert check(key, value) == value

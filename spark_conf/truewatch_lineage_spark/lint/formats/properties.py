@@ -1,4 +1,4 @@
-"""``spark-defaults.conf``, read as Spark reads it: by ``java.util.Properties.load``, each value then trimmed."""
+"""``spark-defaults.conf``, read as Spark does: by ``Properties.load``, values then trimmed but for line breaks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from truewatch_lineage_spark.escape import TRIMMED
 from truewatch_lineage_spark.lint import catalog
 from truewatch_lineage_spark.lint.model import OPENLINEAGE, Document, Finding, Scope, Setting
-
-TRIMMED: Final = "".join(map(chr, range(33)))
-"""What Java's ``String.trim`` takes away."""
 
 _NATURAL: Final = re.compile(r"\r\n|\r|\n")
 _BLANKS: Final = " \t\f"
