@@ -27,7 +27,7 @@ def noting(*args, **options):
     async def note(scope, receive, send):
         if scope["type"] == "http" and scope["method"] == "POST" and scope["path"] != "/api/faults":
             headers = [[part.decode("latin-1") for part in header] for header in scope["headers"]]
-            file.write(json.dumps([scope["path"], scope["query_string"].decode("latin-1"), headers]) + "\\\\n")
+            print(json.dumps([scope["path"], scope["query_string"].decode("latin-1"), headers]), file=file)
         await app(scope, receive, send)
     return note
 

@@ -1,4 +1,4 @@
-"""A Spark application that does what the tests look for: reads, joins, writes, creates a table, and fails once.
+"""A Spark application that reads, joins, writes, creates a table by a query, copies by RDD, and fails once.
 
 Prints ``READY`` where all went as it should; the failing query is expected.
 """
@@ -21,6 +21,7 @@ def main(spark: SparkSession) -> None:
     ships.join(calls, ships.id == calls.ship).select("name", "port").write.parquet(f"file://{PLACE}/visits")
     spark.read.parquet(f"file://{PLACE}/visits").createOrReplaceTempView("visits")
     spark.sql("CREATE TABLE busiest USING parquet AS SELECT name, count(*) AS calls FROM visits GROUP BY name")
+    spark.sparkContext.textFile(f"file://{PLACE}/calls.csv").saveAsTextFile(f"file://{PLACE}/copies")
     _fail(spark)
     assert spark.table("busiest").count() == 2
     print("READY")  # noqa: T201 - how the tests see it
