@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,11 @@ from truewatch_lineage_dbt.lineage.datasets import SECTIONS
 _KEPT: Final = ("metadata", *SECTIONS)
 _CLOCK_SECONDS: Final = 0.05
 """File systems stamp files by a clock that may be some milliseconds behind."""
+
+STILL_SECONDS: Final = 3.0
+"""Seconds after which a broken manifest that nobody writes on is one for good."""
+
+_LOOK_SECONDS: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,24 @@ def read_manifest(path: Path, since: float = 0.0) -> dict[str, Any]:
     return {key: tree[key] for key in _KEPT if key in tree}
 
 
+def await_manifest(path: Path, still: float = STILL_SECONDS) -> dict[str, Any]:
+    """Read a manifest that is there, or will be: dbt writes it anew, piece by piece and in place, at a run's end.
+
+    Args:
+        path: Of the manifest.
+        still: Seconds without a change of the file after which it is given up.
+
+    Returns:
+        As `read_manifest`; empty where it stays broken.
+    """
+    before, since = None, time.monotonic()
+    while not (tree := read_manifest(path)) and time.monotonic() - since < still:
+        time.sleep(_LOOK_SECONDS)
+        if (now := _state(path)) != before:
+            before, since = now, time.monotonic()
+    return tree
+
+
 def read_json(path: Path, since: float = 0.0) -> dict[str, Any]:
     """Return a file's JSON object, or an empty one where there is none, or none that is new enough."""
     if _written(path) < since - _CLOCK_SECONDS:
@@ -77,6 +101,14 @@ def read_json(path: Path, since: float = 0.0) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return tree if isinstance(tree, dict) else {}
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _written(path: Path) -> float:

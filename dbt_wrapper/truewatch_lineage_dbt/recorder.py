@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from truewatch_lineage.notices import Notices
-from truewatch_lineage_dbt.artefacts import read_artefacts, read_json, read_manifest
+from truewatch_lineage_dbt.artefacts import await_manifest, read_artefacts, read_json
 from truewatch_lineage_dbt.identity import identify
 from truewatch_lineage_dbt.invocation import JOB_COMMANDS, RUN_COMMANDS
 from truewatch_lineage_dbt.lineage import EventBuilder, Outcome
@@ -110,7 +110,9 @@ class Recorder:
         known = {"dataset_namespace": namespace, "target_path": folder, **facts}
         builder.run = dataclasses.replace(builder.run, **known)
         if manifest is not None:
-            builder.manifest = read_manifest(Path(manifest)) if isinstance(manifest, str) else manifest
+            builder.manifest = await_manifest(Path(manifest)) if isinstance(manifest, str) else manifest
+            if not builder.manifest:
+                self._notices.warning("manifest", "Nodes have no events: %s can't be read.", manifest)
 
     def _node_started(self, *, id: str, at: str) -> None:  # noqa: A002 - the message's own word
         self._open[id] = at
