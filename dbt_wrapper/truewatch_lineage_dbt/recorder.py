@@ -109,10 +109,12 @@ class Recorder:
         folder = str(Path(manifest).parent) if isinstance(manifest, str) else builder.run.target_path
         known = {"dataset_namespace": namespace, "target_path": folder, **facts}
         builder.run = dataclasses.replace(builder.run, **known)
-        if manifest is not None:
-            builder.manifest = await_manifest(Path(manifest)) if isinstance(manifest, str) else manifest
+        if isinstance(manifest, str):
+            builder.manifest = await_manifest(Path(manifest))
             if not builder.manifest:
                 self._notices.warning("manifest", "Nodes have no events: %s can't be read.", manifest)
+        elif manifest is not None:
+            builder.manifest = manifest
 
     def _node_started(self, *, id: str, at: str) -> None:  # noqa: A002 - the message's own word
         self._open[id] = at

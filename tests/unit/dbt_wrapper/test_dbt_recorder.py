@@ -194,3 +194,13 @@ def test_what_dbt_masks_is_in_no_event(sink, tmp_path) -> None:
     assert "postgres://***:5432" in text
     assert "hunter" not in text
     assert "no way to *** for ***" in text
+
+
+def test_a_manifest_that_cannot_be_read_is_told_of(recorder, sink, tmp_path, caplog) -> None:
+    """Its path was told, so that it should be there; where dbt left none, that is no fault."""
+    _begin(recorder, tmp_path)
+    recorder.tell({"kind": "resolved", "facts": {}, "target": {}, "manifest": {}})
+    assert not caplog.messages
+    recorder.tell({"kind": "resolved", "facts": {}, "target": {}, "manifest": str(tmp_path / "manifest.json")})
+    assert [message.partition(":")[0] for message in caplog.messages] == ["Nodes have no events"]
+    assert [kind for kind, _ in sink.types] == ["START"]
