@@ -47,6 +47,18 @@ class Artefacts:
         return _mapping(self.results.get("args"))
 
     @property
+    def entries(self) -> list[Mapping[str, Any]]:
+        """The results of nodes, without what has not the shape of one."""
+        found = self.results.get("results")
+        return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+    @property
+    def generated_at(self) -> str | None:
+        """When the results were written."""
+        found = _mapping(self.results.get("metadata")).get("generated_at")
+        return str(found) if found else None
+
+    @property
     def invocation_id(self) -> str | None:
         """The id, dbt's, of the invocation whose results these are."""
         found = _mapping(self.results.get("metadata")).get("invocation_id") or self.metadata.get("invocation_id")

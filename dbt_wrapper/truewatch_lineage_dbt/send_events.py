@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from truewatch_lineage_dbt.artefacts import read_artefacts
 from truewatch_lineage_dbt.invocation import Invocation
+from truewatch_lineage_dbt.lineage.artifacts import timings
 from truewatch_lineage_dbt.project import project_folder, read_project, target_folder
 from truewatch_lineage_dbt.reporter import Reporter
 from truewatch_lineage_dbt.summary import show, warn
@@ -31,11 +32,10 @@ def send_events(invocation: Invocation) -> int:
     if not found.manifest or not found.results or found.invocation_id is None:
         warn(f"There is nothing to send: {folder} holds no manifest.json with the results of a run.")
         return 1
-    results = found.results.get("results", [])
     reporter = Reporter()
     reporter.tell(
         "begin",
-        at=_first(results) or now(),
+        at=_first(found.entries) or now(),
         run_id=found.invocation_id,  # so that sending twice makes no second run
         command=str(found.arguments.get("which") or "run"),
         project_dir=str(project.folder),
@@ -43,18 +43,13 @@ def send_events(invocation: Invocation) -> int:
         job_name=invocation.job_name,
     )
     reporter.tell("artefacts", folder=str(folder), since=0)
-    state = "FAIL" if any(result.get("status") in _FAILED for result in results) else "COMPLETE"
-    reporter.tell("end", state=state, at=_generated(found.results) or now())
+    state = "FAIL" if any(result.get("status") in _FAILED for result in found.entries) else "COMPLETE"
+    reporter.tell("end", state=state, at=found.generated_at or now())
     report = reporter.finish()
     show(report)
-    return 0 if report.refused is None else 1
+    return 1 if report.is_broken or report.refused is not None else 0
 
 
 def _first(results: list[Mapping[str, Any]]) -> str | None:
-    timings = [timing for result in results for timing in result.get("timing") or ()]
-    return min((str(timing["started_at"]) for timing in timings if timing.get("started_at")), default=None)
-
-
-def _generated(results: Mapping[str, Any]) -> str | None:
-    at = results.get("metadata", {}).get("generated_at")
-    return str(at) if at else None
+    times = (timing.get("started_at") for result in results for timing in timings(result))
+    return min((str(one) for one in times if one), default=None)

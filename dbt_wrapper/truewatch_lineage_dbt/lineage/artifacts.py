@@ -32,7 +32,7 @@ def outcome_of(result: Mapping[str, Any], written: str) -> Outcome:
         result: One of the ``results`` of ``run_results.json`` or ``sources.json``.
         written: When the file was written, for a node that was skipped and has no times.
     """
-    times = [(str(part.get("started_at")), str(part.get("completed_at"))) for part in _timing(result)]
+    times = [(str(part.get("started_at")), str(part.get("completed_at"))) for part in timings(result)]
     is_freshness = "max_loaded_at" in result or "criteria" in result
     return Outcome(
         status=str(result.get("status") or "error").lower(),
@@ -45,9 +45,11 @@ def outcome_of(result: Mapping[str, Any], written: str) -> Outcome:
     )
 
 
-def _timing(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the steps that ran to their end; a step that broke off has no times."""
-    return [part for part in result.get("timing") or () if part.get("started_at") and part.get("completed_at")]
+def timings(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return a result's steps that ran to their end; a step that broke off has no times."""
+    parts = result.get("timing")
+    found = [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
+    return [part for part in found if part.get("started_at") and part.get("completed_at")]
 
 
 def _freshness(result: Mapping[str, Any]) -> dict[str, Any]:
