@@ -8,6 +8,7 @@ from the environment; only platforms that fill secrets into properties by themse
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
@@ -38,6 +39,10 @@ PROFILES: Final[Mapping[ProfileName, Mapping[str, str]]] = {
     },
 }
 """Properties that are true in a profile, and why. Column lineage stays: it makes no events of its own."""
+
+BREAKER: Final = f"{escape.OPENLINEAGE}circuitBreaker."
+EVENT_LIMIT: Final = 30
+"""Seconds that one event may take in all. Less may cost events: on a busy machine the first took over 5 (measured)."""
 
 _ONCE: Final = (
     "Spark's listener sends an event once and forgets it (429 and 503: once more): while a destination is down, events "
@@ -220,11 +225,22 @@ def _openlineage(options: Options, leaves: Mapping[str, str]) -> Iterator[Proper
     yield Property(f"{escape.OPENLINEAGE}namespace", options.namespace, "the namespace of this Spark's jobs")
     for leaf, value in leaves.items():
         yield Property(TRANSPORT + leaf, value, _reason(leaf))
+    yield from _breaker(options)
     for name, why in PROFILES[options.profile].items():
         yield Property(escape.OPENLINEAGE + name, "true", why)
     if options.profile == "lean":
         name = f"{escape.OPENLINEAGE}jobName.appendDatasetName"
         yield Property(name, "false", "a job keeps one name, whatever table it writes")
+
+
+def _breaker(options: Options) -> Iterator[Property]:
+    """Yield what bounds the time of an event, unless that is settled already."""
+    if any(key.startswith(BREAKER) for key in options.base):
+        return
+    limit = max([EVENT_LIMIT, *(math.ceil(3 * one) for one in options.timeouts.values())])
+    yield Property(f"{BREAKER}type", "timeout", "gives up an event after a time, whatever it waits for")
+    why = "seconds; a destination's Retry-After, which the listener obeys without a limit, would hold Spark up"
+    yield Property(f"{BREAKER}timeoutInSeconds", str(limit), why)
 
 
 def _reason(leaf: str) -> str:

@@ -8,7 +8,7 @@ from truewatch_lineage_spark.escape import OPENLINEAGE, properties_line
 from truewatch_lineage_spark.flavours import Extras, Rendered
 from truewatch_lineage_spark.flavours.texts import about_environment, comments
 from truewatch_lineage_spark.flavours.trees import as_yaml, branch, started
-from truewatch_lineage_spark.plan import Plan, nested
+from truewatch_lineage_spark.plan import BREAKER, Plan, nested
 from truewatch_lineage_spark.transports import REASONS
 
 _PLACE: Final = (
@@ -16,6 +16,7 @@ _PLACE: Final = (
     "working folder, or as ~/.openlineage/openlineage.yml."
 )
 _BESIDE: Final = "Besides, Spark itself must be told, for instance in spark-defaults.conf:"
+_BREAKER: Final = BREAKER.removeprefix(OPENLINEAGE).removesuffix(".")
 _REPLACED: Final = "Replaced: the transport that was there."
 _LIST: Final = "Several destinations with tokens stand in the environment whole: the listener does not mix their lists."
 
@@ -26,6 +27,8 @@ def render(plan: Plan, extras: Extras) -> Rendered:
     tree = started(extras.base, {})
     replaced = tree.pop("transport", None)
     for key, value in nested({key.removeprefix(OPENLINEAGE): one.value for key, one in ours.items()}).items():
+        if key in tree and key == _BREAKER:
+            continue  # its settings depend on its type, so that one of both must do
         if isinstance(value, dict) and key != "transport":
             branch(tree, key).update(value)
         else:

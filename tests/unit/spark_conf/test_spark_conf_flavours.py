@@ -362,6 +362,41 @@ def test_databricks_has_a_script_that_its_access_mode_runs(mode, name):
     assert listeners == ["com.databricks.backend.daemon.driver.DBCEventLoggingListener", LISTENER]
 
 
+FILES = {
+    "properties": "x.conf",
+    "submit": "x.sh",
+    "k8s-conf": "x.sh",
+    "dataproc": "x.sh",
+    "pyspark": "x.py",
+    "airflow": "x.py",
+}
+TREE_FILES = {"yml": "openlineage.yml", "k8s": "x.yaml"}
+
+
+@pytest.mark.parametrize("profile", ["full", "lean"])
+@pytest.mark.parametrize("form", FLAVOURS)
+def test_what_is_written_passes_the_check(form, profile, tmp_path):
+    """The two commands of this package are of one mind."""
+    file = tmp_path / FILES.get(form, "x.json")
+    file.write_text(written(form, {"url": "https://x.example"}, "--profile", profile).out, encoding="utf-8")
+    file.chmod(0o600)
+
+    ran = cli.run("spark", "check", file)
+
+    assert (ran.code, ran.out) == (0, "")
+    assert not ran.err.startswith("0 settings")
+
+
+def test_a_breaker_of_an_openlineage_yml_is_left_alone(tmp_path):
+    """What one kind of it needs, another does not know."""
+    base = tmp_path / "openlineage.yml"
+    base.write_text("circuitBreaker:\n  type: asyncTaskQueue\n  queueSize: 10\n")
+
+    ran = written("yml", {"url": "https://x.example"}, "--base", base)
+
+    assert yaml.safe_load(ran.out)["circuitBreaker"] == {"type": "asyncTaskQueue", "queueSize": 10}
+
+
 def test_a_pod_fetches_jars_into_a_folder_it_can_write():
     """An image's home may be read-only; with a jar of its own it fetches none."""
     fetching, having = (

@@ -266,3 +266,20 @@ def test_a_jar_of_ones_own_takes_the_place_of_coordinates():
 
     assert found["spark.jars"] == "/opt/listener.jar"
     assert "spark.jars.packages" not in found
+
+
+LIMITS = {
+    "the listener's timeout": ({}, {}, {"type": "timeout", "timeoutInSeconds": "30"}),
+    "a short timeout": ({"timeout": 0.5}, {}, {"type": "timeout", "timeoutInSeconds": "30"}),
+    "a long timeout": ({"timeout": 20.5}, {}, {"type": "timeout", "timeoutInSeconds": "62"}),
+    "settled already": ({}, {"base": {"spark.openlineage.circuitBreaker.type": "asyncTaskQueue"}}, {}),
+}
+
+
+@pytest.mark.parametrize(("settings", "options", "expected"), LIMITS.values(), ids=LIMITS)
+def test_an_event_has_an_end(settings, options, expected):
+    """Whatever Retry-After says, and with room for a second try; but a breaker that is there is left alone."""
+    found = plan({"destination": "datakit", **settings}, **options).as_properties()
+
+    breaker = "spark.openlineage.circuitBreaker."
+    assert {key.removeprefix(breaker): value for key, value in found.items() if key.startswith(breaker)} == expected
