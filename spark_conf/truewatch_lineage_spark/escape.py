@@ -18,6 +18,9 @@ _IN_VALUE: Final = re.compile(r"[^ -\[\]-~]")
 """A backslash, and all but printable ASCII."""
 
 _IN_KEY: Final = re.compile(r"[^!-~]|[\\:=#!]")
+_NOT_IN_YAML: Final = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
+"""The listener reads its properties again as YAML 1.1, which takes all but these as they are (measured)."""
+
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 TRIMMED: Final = "".join(chr(code) for code in range(33) if chr(code) not in "\r\n")
 """What Spark takes away at both ends of a value: everything up to the blank, but for line breaks."""
@@ -59,6 +62,8 @@ def _fault(key: str, value: str) -> str | None:
         return "is empty or blank, which Spark's listener drops"
     if _SURROGATE.search(value):
         return "holds half a character (a lone surrogate), which no event can hold"
+    if key.startswith(OPENLINEAGE) and _NOT_IN_YAML.search(value):
+        return "holds a control character that the listener can't read: it would send nothing"
     if "\0" in value:
         return "holds a NUL, which no command line and no environment can hold"
     if key.startswith(OPENLINEAGE) and value.startswith("[") and value.endswith("]") and not _is_list(key):
