@@ -170,10 +170,22 @@ def instead(rest: str, kind: str, at: str) -> str | None:
         return _RETRY
     if plain in INSTEAD:
         return INSTEAD[plain].replace("transport.", at, 1) if at else INSTEAD[plain]
-    names = {_filled(name, leaf).lower(): _filled(name, leaf) for name in (_leaves(kind) if at else _CONFIG)}
+    names = {_filled(name, leaf).lower(): _named(name) for name in (_leaves(kind) if at else _CONFIG)}
     names |= {"type": "type"} if at else {}
     near = get_close_matches(leaf.lower(), names, n=1, cutoff=0.8)
     return at + names[near[0]] if near else None
+
+
+def is_branch(rest: str, at: str) -> bool:
+    """Tell whether keys of the table are below a key, so that a JSON object may stand there.
+
+    Args:
+        rest: The key below ``spark.openlineage.``.
+        at: What of it names its transport, dot included.
+    """
+    leaf = rest.removeprefix(at)
+    names = _leaves("") if at else [*_CONFIG, "transport.*"]
+    return any(name.startswith(f"{leaf}.") for name in names)
 
 
 def is_secret(rest: str) -> bool:
@@ -201,6 +213,11 @@ def _match(name: str, table: dict[str, Type]) -> Known | None:
 def _expression(pattern: str) -> re.Pattern[str]:
     escaped = re.escape(pattern)
     return re.compile(escaped.replace(r"\*\*", ".+").replace(r"\*", "[^.]+"), re.DOTALL)
+
+
+def _named(pattern: str) -> str:
+    """Put a word for the stars of a pattern; a key's own words may be anything, and are not shown."""
+    return pattern.replace("**", "NAME").replace("*", "NAME")
 
 
 def _filled(pattern: str, leaf: str) -> str:

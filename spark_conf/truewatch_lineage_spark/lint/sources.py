@@ -31,13 +31,15 @@ _SUFFIXES: Final = {
     ".py": "python",
 }
 _LOOKS: Final = (
-    ("json", re.compile(r"\ufeff?\s*[\[{]")),
+    ("json", re.compile(r"\A\ufeff?\s*[\[{]")),
     ("python", re.compile(r"(?m)^\s*(?:from|import) \w|^\s*\.config\(")),
-    ("shell", re.compile(r"#!|(?m:^\s*(?:export\s+)?[A-Z_]+=|spark-submit|--conf\b|--packages\b)")),
+    ("shell", re.compile(r"#!|(?m:^\s*(?:export\s+)?[A-Z_]+=|spark-submit|--conf\b|--packages\b|--properties\b)")),
     ("yaml", re.compile(r"(?m)^(?:---|[A-Za-z]+:(?:[ \t]|$))")),
-    ("properties", re.compile(r"(?m)^[ \t\f]*(?:spark\.|[#!])")),
+    ("properties", re.compile(r"(?m)^[ \t\f]*spark\.")),
 )
 """By what a text looks like, the surest first."""
+
+_COMMENTS: Final = re.compile(r"(?m)^[ \t]*#(?!!).*$")
 
 Read = Callable[[str, str, "_Around"], Document]
 
@@ -101,7 +103,8 @@ def _content(file: str) -> tuple[bytes, bool]:
 def _format(name: str, text: str) -> str | None:
     path = Path(name)
     suffix = ".env" if path.name.startswith(".env") else path.suffix.lower()
-    return _SUFFIXES.get(suffix) or next((name for name, looks in _LOOKS if looks.search(text)), None)
+    told = _COMMENTS.sub("", text)
+    return _SUFFIXES.get(suffix) or next((name for name, looks in _LOOKS if looks.search(told)), None)
 
 
 def _properties(text: str, file: str, around: _Around) -> Document:

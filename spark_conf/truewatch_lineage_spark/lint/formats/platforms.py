@@ -24,6 +24,10 @@ _YML_KEYS: Final = frozenset({"transport", "facets", "circuitBreaker", "dataset"
 
 _SCALA: Final = re.compile(r"scala(2\.1[0-9])")
 _EMR_SCALA: Final = re.compile(r"emr-[567]\.")
+_EMR_SECRET: Final = "EMR.secret@"  # noqa: S105 - what stands before a key whose value EMR fetches
+_MARKS: Final = re.compile(rf"^(?:{re.escape(_EMR_SECRET)}|spark:)")
+"""What stands before a property: EMR's mark, or the file that Dataproc puts it into."""
+
 _EMR_EXPORTS: Final = frozenset({"spark-env", "yarn-env", "hadoop-env", "export"})
 
 
@@ -163,9 +167,10 @@ class Reader:
 
     def _conf(self, node: Node | None) -> Iterator[Setting]:
         for key, line, value in (node.members or ()) if node else ():
-            name = key.removeprefix("spark:")  # Dataproc's way to name the file
+            name = _MARKS.sub("", key)
             text = value.text if value.text is not None else ""
-            setting = Setting(name, text, self._file, line, written=key, known=not variables.is_reference(text))
+            usable = not key.startswith(_EMR_SECRET) and not variables.is_reference(text)
+            setting = Setting(name, text, self._file, line, written=name, known=usable)
             if value.text is None:
                 message = "A property's value is one text here, not a list or an object."
                 self._findings.append(catalog.found("file.broken", setting, message, "Put it in quotes."))
@@ -198,16 +203,20 @@ class Reader:
 
     def _words(self, items: tuple[Node, ...]) -> list[Setting]:
         words = [Word(one.line, one.text or "", quoted=True) for one in items]
-        return arguments(words, self._file, self._taken, self._follow)
+        return self._arguments(words)
 
     def _text(self, node: Node) -> list[Setting]:
         try:
-            words = [replace(word) for one in commands(node.text or "") for word in one.words]
+            words = [replace(word, line=node.line) for one in commands(node.text or "") for word in one.words]
         except OpenQuoteError:
             message = "A quote in the arguments is not closed."
             self._findings.append(catalog.of_file("file.broken", self._file, node.line, message, "Close it."))
             return []
-        return arguments(words, self._file, self._taken, self._follow)
+        return self._arguments(words)
+
+    def _arguments(self, words: list[Word]) -> list[Setting]:
+        """Read arguments that the platform, not a shell, hands on."""
+        return [replace(one, shown=False) for one in arguments(words, self._file, self._taken, self._follow)]
 
     def _one(self, key: str, value: str, line: int, *, written: str | None = None) -> Setting:
         return Setting(key, value, self._file, line, written=written)
@@ -223,7 +232,7 @@ class Reader:
 
 
 def _property(key: str) -> bool:
-    return key.removeprefix("spark:").startswith("spark.")
+    return _MARKS.sub("", key).startswith("spark.")
 
 
 def _classification(node: Node) -> Node | None:

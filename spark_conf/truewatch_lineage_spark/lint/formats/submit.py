@@ -14,6 +14,10 @@ from truewatch_lineage_spark.lint.model import Document, Finding, Scope, Setting
 
 PROGRAMS: Final = re.compile(r"(?:.*/)?(?:spark\d?-(?:submit|shell|sql)|pyspark|sparkR)(?:\.cmd)?")
 
+_CONFS: Final = ("--conf", "--properties")
+_DELIMITER: Final = re.compile(r"\^(?P<delimiter>[^^]+)\^")
+"""How gcloud is told what stands between its properties, where it is no comma."""
+
 _OPTIONS: Final = {"--packages": "spark.jars.packages", "--jars": "spark.jars", "--name": "spark.app.name"}
 _SWITCHES: Final = {"--verbose", "-v", "--supervise", "--help", "-h", "--version", "--usage-error"}
 _EXPORTS: Final = {"export", "env", "declare", "typeset", "setenv"}
@@ -33,6 +37,7 @@ class Taken:
         submits: The settings of each call of Spark.
         findings: What is wrong.
         notes: What could not be looked at.
+        exports_all: Whether the shell was told to export whatever is set.
     """
 
     exported: list[Setting] = field(default_factory=list)
@@ -94,6 +99,8 @@ def arguments(words: Sequence[Word], file: str, taken: Taken, follow: Follow, *,
             break
         if option in ("--conf", "-c"):
             own += _conf(argument, file, taken, passed=passed)
+        elif option == "--properties":
+            own += _gclouds(argument, file)
         elif option == "--properties-file":
             below += _followed(argument, file, follow, taken)
         elif option in _OPTIONS:
@@ -124,7 +131,7 @@ def _command(command: Command, file: str, follow: Follow, taken: Taken) -> None:
             taken.exported += taken.plain.pop(words[0].text, [])
         words.pop(0)
     spark = next((at for at, word in enumerate(words) if PROGRAMS.fullmatch(word.text)), None)
-    if spark is not None or any(word.text.split("=")[0] == "--conf" for word in words):
+    if spark is not None or any(word.text.split("=")[0] in _CONFS for word in words):
         strict = spark is not None and words[spark].text.endswith("submit")
         behind = words[spark + 1 :] if spark is not None else words
         taken.submits.append([*before, *arguments(behind, file, taken, follow, strict=strict)])
@@ -139,14 +146,25 @@ def _command(command: Command, file: str, follow: Follow, taken: Taken) -> None:
 def _conf(word: Word, file: str, taken: Taken, *, passed: bool) -> Iterable[Setting]:
     key, equals, value = word.text.partition("=")
     setting = _setting(key, value, word, file)
+    if passed:
+        if key.startswith("spark."):
+            message = "It stands behind the application, which gets it in Spark's place."
+            taken.findings.append(catalog.found("submit.after-application", setting, message, "Put it before."))
+        return []
     if not equals:
         fix = "Write --conf 'key=value', in quotes where the value holds blanks."
         taken.findings.append(catalog.found("file.broken", setting, "A --conf without = stops spark-submit.", fix))
         return []
-    if passed:
-        message = "It stands behind the application, which gets it in Spark's place."
-        taken.findings.append(catalog.found("submit.after-application", setting, message, "Put it before."))
     return [setting]
+
+
+def _gclouds(word: Word, file: str) -> Iterator[Setting]:
+    """Yield the properties of one argument of ``gcloud dataproc``."""
+    match = _DELIMITER.match(word.text)
+    text, delimiter = (word.text[match.end() :], match["delimiter"]) if match else (word.text, ",")
+    for pair in text.split(delimiter):
+        key, _, value = pair.partition("=")
+        yield _setting(key.removeprefix("spark:"), value, word, file)
 
 
 def _setting(key: str, value: str, word: Word, file: str, *, written: str | None = None) -> Setting:

@@ -13,7 +13,7 @@ _PART: Final = re.compile(
       (?P<blank>[ \t\r\f\v]+|\\\r?\n)
     | (?P<end>\n|;|&|\||\(|\))
     | (?P<single>\$?'[^']*')
-    | (?P<command>{_COMMAND})
+    | (?P<filled>{_COMMAND}|\$\{{[^}}]*\}}|\$[A-Za-z0-9_@*\#?!]+)
     | (?P<escaped>\\.)
     | (?P<open>["'])
     | (?P<plain>[^ \t\r\f\v\n;&|()"'\\$`]+|.)
@@ -131,8 +131,7 @@ def _add(word: Word, kind: str, part: str) -> None:
         word.text += part[1:]
     else:
         word.text += part
-        # A lone dollar is cut from what follows it.
-        word.expands |= kind == "command" or part == "$"
+        word.expands |= kind == "filled"
 
 
 def _line_end(text: str, at: int) -> int:

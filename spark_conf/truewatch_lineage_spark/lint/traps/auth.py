@@ -10,7 +10,7 @@ from truewatch_lineage_spark.lint.catalog import found
 from truewatch_lineage_spark.lint.model import OPENLINEAGE, Finding, Scope, Setting, Transport, spelt
 
 _PROVIDERS: Final = frozenset({"api_key", "jwt"})
-_ALIAS: Final = re.compile(r"auth\.(?!apiKey$)(?:api[-_]?key|key|token)", re.IGNORECASE)
+_ALIAS: Final = re.compile(r"auth\.(?!(?-i:apiKey)$)(?:api[-_]?key|key|token)", re.IGNORECASE)
 _TOKEN_PARAMETER: Final = "urlparams.token"  # noqa: S105 - a key
 
 
@@ -26,10 +26,11 @@ def providers(scope: Scope) -> Iterator[Finding]:
         elif kind is not None and kind.known and kind.value not in _PROVIDERS and "." not in kind.value:
             message = "The listener has no such kind of auth, and sends nothing."
             yield found("auth.type", kind, message, "Write api_key, in lower case and with the underscore.")
-        yield from _keys(one)
+        yield from _keys(one, in_code=scope.platform == "glue")
 
 
-def _keys(one: Transport) -> Iterator[Finding]:
+def _keys(one: Transport, *, in_code: bool) -> Iterator[Finding]:
+    """Yield what is wrong with the key; on Glue the job's own code brings it, among Spark's properties."""
     right = one.settings.get("auth.apiKey")
     wrong = [setting for leaf, setting in one.settings.items() if _ALIAS.fullmatch(leaf)]
     if right is not None and right.known and not right.value.strip():
@@ -40,7 +41,7 @@ def _keys(one: Transport) -> Iterator[Finding]:
     for setting in wrong:
         yield _misspelt(one, setting)
     kind = one.settings.get("auth.type")
-    if not wrong and kind is not None and kind.known and kind.value == "api_key" and one.layer != "env":
+    if not wrong and kind is not None and kind.known and kind.value == "api_key" and one.layer != "env" and not in_code:
         message = (
             "The type without a key in the same place sends `Bearer null`, even where the environment has the token."
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from truewatch_lineage_spark.lint.catalog import found
@@ -55,22 +56,24 @@ def jars(scope: Scope) -> Iterator[Finding]:
     settings = [one for one in scope.conf.values() if one.key in _JARS]
     hints = _hints(scope, settings)
     for one in settings:
-        for match in _OURS.finditer(one.value):
-            scala, version = match["scala"], match["version"]
-            if scala is None or version == _UNPUBLISHED:
-                fix = f"Write {GROUP}:{ARTIFACT}_{scala or '2.12'}:{VERSION}, with Spark's own Scala version."
-                problem = (
-                    "is not published for Spark" if scala else "is an old one, from before it named Scala's version"
-                )
-                yield found("jar.name", one, f"This release of the listener {problem}.", fix)
-            elif other := next((why for hint, why in hints if hint != scala), None):
-                message = f"The jar is for Scala {scala}, but {other} is for another: the job is killed."
-                yield found("jar.scala", one, message, "Use the jar for the Scala that Spark is built for.")
+        yield from islice(_misfits(one, hints), 1)
         if one.key == "libraries":
             message = "Databricks installs libraries after it has looked for listeners, and does not find this one."
             yield found(
                 "jar.databricks-library", one, message, "Copy the jar by an init script: `spark conf` writes one."
             )
+
+
+def _misfits(one: Setting, hints: list[tuple[str, str]]) -> Iterator[Finding]:
+    for match in _OURS.finditer(one.value):
+        scala, version = match["scala"], match["version"]
+        if scala is None or version == _UNPUBLISHED:
+            fix = f"Write {GROUP}:{ARTIFACT}_{scala or '2.12'}:{VERSION}, with Spark's own Scala version."
+            problem = "is not published for Spark" if scala else "is an old one, from before it named Scala's version"
+            yield found("jar.name", one, f"This release of the listener {problem}.", fix)
+        elif other := next((why for hint, why in hints if hint != scala), None):
+            message = f"The jar is for Scala {scala}, but {other} is for another: the job is killed."
+            yield found("jar.scala", one, message, "Use the jar for the Scala that Spark is built for.")
 
 
 def _hints(scope: Scope, settings: list[Setting]) -> list[tuple[str, str]]:

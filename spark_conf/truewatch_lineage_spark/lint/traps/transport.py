@@ -27,6 +27,8 @@ def types(scope: Scope) -> Iterator[Finding]:
     for one in scope.transports:
         written = one.settings.get("type")
         name = spelt(_below(one, "type"), one.first)
+        if one.prefix.removesuffix(".") in scope.layers[one.layer]:  # as JSON that is not known yet
+            continue
         if written is None or (written.known and not written.value.strip()):
             message = f"{_where(one)} set a transport without its type, so the listener sends nothing."
             yield found("transport.no-type", one.first, message, f"Add {name}, there too.")
@@ -39,7 +41,7 @@ def types(scope: Scope) -> Iterator[Finding]:
 def urls(scope: Scope) -> Iterator[Finding]:
     """Yield what is wrong with the addresses of HTTP transports."""
     for one in scope.transports:
-        if one.kind != "http":
+        if one.kind != "http" and ("type" in one.settings or "url" not in one.settings):
             continue
         if "url" not in one.settings:
             yield from _no_url(one, scope)
@@ -75,7 +77,7 @@ def _url(one: Transport, url: str, scope: Scope) -> Iterator[Finding]:
         yield found("transport.url-broken", setting, "This is no http or https url, so nothing is sent.", fix)
         return
     path, endpoint = parts.path, "endpoint" in one.settings
-    rewritten = one.top and one.layer == "conf" and one.settings["type"].value == "http"
+    rewritten = one.top and one.layer == "conf" and one.known("type") in (None, "http")
     if rewritten and (path.strip("/") or parts.query):
         fix = f"Leave the origin alone, and put the path into {spelt(_below(one, 'endpoint'), setting)}."
         yield found("transport.url-path", setting, "The listener drops the path and the query of a url.", fix)

@@ -32,9 +32,12 @@ def keys_and_types(scope: Scope) -> Iterator[Finding]:
         if (kind and kind not in keys.TRANSPORTS) or (transport and leaf in _ALIASES) or _own_provider(transport, leaf):
             continue
         known = keys.lookup(one.rest, kind, at)
-        if known is None or _dotted_in_child(one, transport, leaf):
+        if known is not None and _dotted_in_child(one, transport, leaf):
+            message = "Inside a composite a dot splits the name, and the listener sends nothing."
+            yield found("transport.child-key", one, message, "Take it out; only a single transport takes such names.")
+        elif known is None and not (one.layer == "env" and keys.is_branch(one.rest, at)):
             yield _unknown(one, kind, at, child=bool(transport and not transport.top))
-        elif one.known:
+        elif known is not None and one.known:
             yield from _typed(one, known.type)
 
 
