@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
 import click
 
 from truewatch_lineage.cli.settings import SettingsCommand, load_settings, refuse_disabled
-from truewatch_lineage_spark.flavours import FLAVOURS, Extras
+from truewatch_lineage_spark.flavours import DEFAULT_MODE, FLAVOURS, Extras
 from truewatch_lineage_spark.plan import DEFAULT_NAMESPACE, PROFILES, Options, make_plan, told_timeouts
 from truewatch_lineage_spark.versions import DEFAULT_SPARK, SCALAS, choose
 
@@ -18,6 +19,7 @@ Examples:
   truewatch-lineage spark conf --destination datakit --spark 4.0 --base spark-defaults.conf -o new.conf
   truewatch-lineage spark conf --format k8s --profile lean --url https://openway.truewatch.com
 """
+_SECRET: Final = re.compile(r"[A-Za-z0-9._:/@+=-]+")
 
 
 @click.command("conf", cls=SettingsCommand, epilog=EPILOG)
@@ -50,9 +52,7 @@ Examples:
 @click.option(
     "--access-mode",
     type=click.Choice(["dedicated", "standard", "no-isolation", "serverless"]),
-    default="dedicated",
-    show_default=True,
-    help="databricks: the compute's access mode.",
+    help=f"databricks: the compute's access mode. [default: {DEFAULT_MODE}]",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @click.option("--force", is_flag=True, help="Replace the file that is there.")
@@ -65,7 +65,7 @@ def command(
     jars: str | None,
     base: Path | None,
     secret: str | None,
-    access_mode: str,
+    access_mode: str | None,
     output: Path | None,
     force: bool,
 ) -> None:
@@ -77,9 +77,12 @@ def command(
     from truewatch_lineage_spark import base as bases  # noqa: PLC0415 - the help needs none of it
     from truewatch_lineage_spark import output as outputs  # noqa: PLC0415
 
+    flavour = FLAVOURS[form]
     if force and output is None:
         raise click.UsageError("--force goes with --output.")
-    flavour = FLAVOURS[form]
+    _check_secret(secret, form)
+    if access_mode and form != "databricks":
+        raise click.UsageError("--access-mode is for --format databricks.")
     settings = refuse_disabled(load_settings(delivery="spool"))  # which asks for no token: none is written
     found = bases.read(base, flavour) if base else bases.NOTHING
     plan = make_plan(
@@ -93,8 +96,21 @@ def command(
             timeouts=told_timeouts(settings),
         )
     )
-    rendered = flavour.load().render(plan, Extras(secret=secret, access_mode=access_mode, base=found.tree))
+    rendered = flavour.load().render(
+        plan, Extras(secret=secret, access_mode=access_mode or DEFAULT_MODE, base=found.tree)
+    )
     if output is None:
         outputs.show(rendered)
     else:
         outputs.write(rendered, output, private=flavour.private, force=force)
+
+
+def _check_secret(secret: str | None, form: str) -> None:
+    """Refuse a name of a secret that the form has no place for, or that a shell or template would read otherwise."""
+    if secret is None:
+        return
+    if not FLAVOURS[form].names_secret:
+        forms = ", ".join(name for name, flavour in FLAVOURS.items() if flavour.names_secret)
+        raise click.UsageError(f"--secret is for the forms {forms}: {form} takes the token from a variable.")
+    if not _SECRET.fullmatch(secret):
+        raise click.UsageError("--secret names the platform's secret: letters, digits and any of . _ : / @ + = -")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import Any, Final
 
 from truewatch_lineage_spark.versions import ARTIFACT
 
-JOINED: Final = ("spark.jars.packages", "spark.jars", "spark.extraListeners", "spark.redaction.regex")
+JAR_LISTS: Final = ("spark.jars.packages", "spark.jars")
+JOINED: Final = (*JAR_LISTS, "spark.extraListeners", "spark.redaction.regex")
 """Properties whose value is joined; others of ours replace what was there."""
 
 _OLD_TRANSPORT: Final = re.compile(r"(?:^|@)spark\.openlineage\.transport\.|OPENLINEAGE(?:__TRANSPORT|_API_KEY|_URL)")
@@ -35,18 +36,36 @@ def is_old_transport(key: str) -> bool:
     return bool(_OLD_TRANSPORT.search(key))
 
 
+def cleaned(key: str, value: Any) -> Any:
+    """Return what stays of a setting: all of it, or None; of a list of jars, those that are no release of the listener.
+
+    Args:
+        key: Its name.
+        value: Its value.
+    """
+    if is_old_transport(key):
+        return None
+    if key in JAR_LISTS and ARTIFACT in str(value):
+        return ",".join(name for name in _names(value) if ARTIFACT not in name) or None
+    return value
+
+
 def kept(base: Mapping[str, str], ours: Collection[str]) -> dict[str, str]:
-    """Return the properties of ``base`` that stay as they are, in order."""
-    return {key: value for key, value in base.items() if key not in ours and not is_old_transport(key)}
+    """Return the properties of ``base`` that stay, in order."""
+    stay = {key: cleaned(key, value) for key, value in base.items() if key not in ours}
+    return {key: value for key, value in stay.items() if value is not None}
 
 
 def conflicts(base: Mapping[str, str], ours: Mapping[str, str]) -> list[str]:
     """Name what of ``base`` is replaced or left out; values may be secrets, and are not shown."""
     replaced = [key for key, value in ours.items() if key not in JOINED and base.get(key, value) != value]
-    dropped = [key for key in base if key not in ours and is_old_transport(key)]
+    others = {key: value for key, value in base.items() if key not in ours}
+    dropped = [key for key in others if is_old_transport(key)]
+    jars = [key for key in others if key in JAR_LISTS and cleaned(key, others[key]) != others[key]]
     return [
         *(f"Replaced: {key} had another value." for key in replaced),
         *(f"Left out: {key} belongs to another transport, and would be mixed with this one." for key in dropped),
+        *(f"Left out: another release of the listener in {key}." for key in jars),
     ]
 
 

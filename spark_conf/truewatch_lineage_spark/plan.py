@@ -244,7 +244,9 @@ def _breaker(options: Options) -> Iterator[Property]:
 
 
 def _reason(leaf: str) -> str:
-    return next((why for name, why in REASONS.items() if leaf == name or leaf.endswith(f".{name}")), "an extra header")
+    if "headers." in leaf:
+        return "an extra header"
+    return next(why for name, why in REASONS.items() if leaf == name or leaf.endswith(f".{name}"))
 
 
 def nested(leaves: Mapping[str, str]) -> dict[str, Any]:

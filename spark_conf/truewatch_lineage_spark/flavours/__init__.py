@@ -9,6 +9,9 @@ from typing import Final, Protocol
 
 from truewatch_lineage_spark.plan import Carrier, Plan
 
+DEFAULT_MODE: Final = "dedicated"
+"""Databricks' access mode in which everything works."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extras:
@@ -21,7 +24,7 @@ class Extras:
     """
 
     secret: str | None = None
-    access_mode: str = "dedicated"
+    access_mode: str = DEFAULT_MODE
     base: object = None
 
 
@@ -61,6 +64,7 @@ class Flavour:
         carrier: How tokens reach the driver.
         private: Whether its file is for its owner only.
         base: The format of the file that it can extend: ``properties``, ``json`` or ``yaml``.
+        names_secret: Whether it names the platform's secret, so that ``--secret`` means something.
     """
 
     module: str
@@ -68,6 +72,7 @@ class Flavour:
     carrier: Carrier = "environment"
     private: bool = False
     base: str = "properties"
+    names_secret: bool = False
 
     def load(self) -> Module:
         """Import its module."""
@@ -80,13 +85,17 @@ FLAVOURS: Final = {
     "submit": Flavour("submit", "arguments of spark-submit"),
     "pyspark": Flavour("pyspark", "code that makes a PySpark session"),
     "yml": Flavour("yml", "openlineage.yml", private=True, base="yaml"),
-    "k8s": Flavour("k8s", "a SparkApplication of the Kubernetes operator", base="yaml"),
-    "k8s-conf": Flavour("k8s_conf", "arguments of spark-submit to Kubernetes"),
-    "databricks": Flavour("databricks", "a Databricks cluster and its init script", "properties", base="json"),
-    "emr": Flavour("emr", "classifications of Amazon EMR", "properties", base="json"),
-    "emr-serverless": Flavour("emr_serverless", "overrides of EMR Serverless", "properties", base="json"),
-    "glue": Flavour("glue", "default arguments of an AWS Glue job", "properties", base="json"),
-    "dataproc": Flavour("dataproc", "a job of Google Dataproc"),
+    "k8s": Flavour("k8s", "a SparkApplication of the Kubernetes operator", base="yaml", names_secret=True),
+    "k8s-conf": Flavour("k8s_conf", "arguments of spark-submit to Kubernetes", names_secret=True),
+    "databricks": Flavour(
+        "databricks", "a Databricks cluster and its init script", "properties", base="json", names_secret=True
+    ),
+    "emr": Flavour("emr", "classifications of Amazon EMR", "properties", base="json", names_secret=True),
+    "emr-serverless": Flavour(
+        "emr_serverless", "overrides of EMR Serverless", "properties", base="json", names_secret=True
+    ),
+    "glue": Flavour("glue", "default arguments of an AWS Glue job", "properties", base="json", names_secret=True),
+    "dataproc": Flavour("dataproc", "a job of Google Dataproc", names_secret=True),
     "livy": Flavour("livy", "the body of a Livy session or batch", base="json"),
-    "airflow": Flavour("airflow", "Airflow's SparkSubmitOperator"),
+    "airflow": Flavour("airflow", "Airflow's SparkSubmitOperator", names_secret=True),
 }

@@ -7,7 +7,7 @@ from typing import Final
 
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage_spark.flavours import Extras, Rendered
-from truewatch_lineage_spark.flavours.texts import about, command, comments, reasons
+from truewatch_lineage_spark.flavours.texts import about, command, comments, named, reasons
 from truewatch_lineage_spark.plan import Plan
 
 SECRET: Final = "truewatch-lineage"  # noqa: S105 - a secret's name
@@ -46,11 +46,10 @@ def render(plan: Plan, extras: Extras) -> Rendered:
 def _action(plan: Plan, extras: Extras) -> list[str]:
     if not plan.secrets:
         return []
-    name = extras.secret or SECRET
     lines = [f"echo {quote(f'export {key}={quote(value)}')} >> {_ENVIRONMENT}" for key, value in plan.variables.items()]
     for one in plan.secrets:
-        where = name if len(plan.secrets) == 1 else f"{name}-{one.destination}"
-        fetch = f"$(gcloud secrets versions access latest --secret={quote(where)})"
+        name = named(plan, one, extras.secret or SECRET)
+        fetch = f"$(gcloud secrets versions access latest --secret={name})"
         shape = quote(f"export {one.variable}='{one.shape}'\\n")
         lines.append(f'printf {shape} "{fetch}" >> {_ENVIRONMENT}')
     return [*comments([_ACTION]), *(f"#   {line}" for line in lines)]

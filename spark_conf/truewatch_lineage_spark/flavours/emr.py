@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage_spark.flavours import Extras, Rendered
-from truewatch_lineage_spark.flavours.texts import place
+from truewatch_lineage_spark.flavours.texts import named
 from truewatch_lineage_spark.flavours.trees import as_json, branch, extend, started
 from truewatch_lineage_spark.plan import Plan
 
@@ -33,8 +33,7 @@ def render(plan: Plan, extras: Extras) -> Rendered:
     tree: list[Any] = started(extras.base, [])
     properties = plan.as_properties()
     for secret in plan.secrets:
-        where = place(plan, secret, extras.secret or SECRET, "-") if len(plan.secrets) > 1 else extras.secret or SECRET
-        properties[f"{MARK}{secret.key}"] = where
+        properties[f"{MARK}{secret.key}"] = named(plan, secret, extras.secret or SECRET)
     check_lengths(properties)
     extend(branch(classification(tree, "Classification"), "Properties"), properties, plan, extras.base)
     return Rendered(as_json(tree), notes=(*plan.notes, _ARN) if plan.secrets else plan.notes)

@@ -7,6 +7,7 @@ from typing import Final
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage_spark.flavours import Extras, Rendered
 from truewatch_lineage_spark.flavours.emr import MARK, classification
+from truewatch_lineage_spark.flavours.texts import named
 from truewatch_lineage_spark.flavours.trees import as_json, branch, extend, started
 from truewatch_lineage_spark.plan import Plan
 
@@ -31,8 +32,7 @@ def render(plan: Plan, extras: Extras) -> Rendered:
     tree = started(extras.base, {})
     properties = plan.as_properties()
     for secret in plan.secrets:
-        name = extras.secret or SECRET
-        properties[secret.key] = f"{MARK}{name if len(plan.secrets) == 1 else f'{name}-{secret.destination}'}"
+        properties[secret.key] = f"{MARK}{named(plan, secret, extras.secret or SECRET)}"
     found = tree.setdefault(LIST, [])
     if not isinstance(found, list):
         raise ConfigError(f"In the file of --base, {LIST} is no list.", key="base")

@@ -7,6 +7,7 @@ from typing import Any, Final
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage_spark import merge
 from truewatch_lineage_spark.flavours import Extras, Rendered
+from truewatch_lineage_spark.flavours.texts import named
 from truewatch_lineage_spark.flavours.trees import as_json, started
 from truewatch_lineage_spark.plan import Plan
 
@@ -50,7 +51,6 @@ def _joined(conf: dict[str, str]) -> str:
 def _code(plan: Plan, extras: Extras) -> list[str]:
     if not plan.secrets:
         return []
-    name = extras.secret or SECRET
-    names = {one.key: name if len(plan.secrets) == 1 else f"{name}-{one.destination}" for one in plan.secrets}
+    names = {one.key: named(plan, one, extras.secret or SECRET) for one in plan.secrets}
     first, last = _AROUND
     return ["\n".join([_CODE, first, *(_LINE.format(key=key, name=where) for key, where in names.items()), last])]

@@ -70,6 +70,11 @@ def place(plan: Plan, secret: Secret, name: str, separator: str) -> str:
     return f"{name.partition(separator)[0]}{separator}{secret.destination}"
 
 
+def named(plan: Plan, secret: Secret, name: str) -> str:
+    """Return what a platform that has no keys within a secret knows it by: one name for each."""
+    return name if len(plan.secrets) == 1 else f"{name}-{secret.destination}"
+
+
 def command(words: Iterable[str]) -> str:
     """Return a shell's command, a word and its quoted value on each line."""
     return " \\\n    ".join(words)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage_spark.escape import yaml_text
-from truewatch_lineage_spark.merge import is_old_transport
+from truewatch_lineage_spark.merge import cleaned, is_old_transport
 from truewatch_lineage_spark.plan import Plan
 
 _STEP: Final = "  "
@@ -111,7 +111,8 @@ def _scalar(value: object) -> str:
 
 def _scrubbed(tree: Any) -> Any:
     if isinstance(tree, dict):
-        return {key: _scrubbed(value) for key, value in tree.items() if not is_old_transport(str(key))}
+        stay = {key: cleaned(str(key), value) for key, value in tree.items()}
+        return {key: _scrubbed(value) for key, value in stay.items() if value is not None or tree[key] is None}
     if isinstance(tree, list):
         return [_scrubbed(value) for value in tree if not _is_old_variable(value)]
     return tree

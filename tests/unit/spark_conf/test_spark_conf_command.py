@@ -88,6 +88,9 @@ USAGE = {
     "force without a file": (("--force",), "--force goes with --output"),
     "a base that is not there": (("--base", "/does/not/exist"), "does not exist"),
     "a blank namespace": (("--namespace", " "), "which Spark takes away"),
+    "a secret's name that a form has no place for": (("--secret", "x"), "takes the token from a variable"),
+    "a secret's name that a shell would read": (("--format", "k8s", "--secret", "$(id)"), "letters, digits"),
+    "an access mode that is not Databricks'": (("--access-mode", "standard"), "is for --format databricks"),
     "an option that is none": (("--token", "x"), "No such option"),
 }
 

@@ -135,7 +135,7 @@ def test_two_destinations_have_a_token_each(form, tmp_path):
     config = tmp_path / "config.toml"
     config.write_text(TWO)
 
-    ran = written(form, {"config": config, "x": ""})
+    ran = written(form, {"config": config})
 
     assert ran.code == 0
     found = parsed(form, ran.out)
@@ -395,6 +395,34 @@ def test_a_breaker_of_an_openlineage_yml_is_left_alone(tmp_path):
     ran = written("yml", {"url": "https://x.example"}, "--base", base)
 
     assert yaml.safe_load(ran.out)["circuitBreaker"] == {"type": "asyncTaskQueue", "queueSize": 10}
+
+
+@pytest.mark.parametrize("form", ["emr", "emr-serverless", "glue", "dataproc"])
+def test_two_tokens_have_two_names_on_a_platform_without_keys(form, tmp_path):
+    """By the destinations' names, whatever stands in the secret's own."""
+    config = tmp_path / "config.toml"
+    config.write_text(TWO)
+
+    ran = written(form, {"config": config}, "--secret", "arn:aws:us-east-1:x")
+
+    assert "arn:aws:us-east-1:x-one" in ran.out + ran.err
+    assert "arn:aws:us-east-1:x-two" in ran.out + ran.err
+
+
+@pytest.mark.parametrize("form", [form for form in TREES if form not in ("yml", "glue")])
+def test_another_release_of_the_listener_leaves_a_file_that_is_extended(form, tmp_path):
+    """Its jar beside ours would be a second listener of the same name."""
+    base = tmp_path / "base.yaml"
+    base.write_text(
+        TREES[form]
+        .replace("spark.openlineage.transport.urlParams.token", "spark.jars")
+        .replace(TOKEN, "openlineage-spark.jar")
+    )
+
+    ran = written(form, {"url": "https://x.example"}, "--base", base)
+
+    assert "openlineage-spark.jar" not in ran.out
+    assert "another release of the listener" in ran.out + ran.err
 
 
 def test_a_pod_fetches_jars_into_a_folder_it_can_write():

@@ -80,6 +80,20 @@ def test_what_is_not_ours_stays_in_order():
     assert list(merge.kept(BASE, OURS)) == ["spark.executor.memory", "spark.openlineage.job.tags"]
 
 
+def test_another_release_goes_wherever_it_is_named():
+    """Ours may come another way."""
+    base = {
+        "spark.jars": "/a/openlineage-spark-1.8.0.jar",
+        "spark.jars.packages": "a:b:1,io.openlineage:openlineage-spark_2.12:1.2",
+    }
+
+    assert merge.kept(base, ()) == {"spark.jars.packages": "a:b:1"}
+    assert merge.conflicts(base, {}) == [
+        "Left out: another release of the listener in spark.jars.",
+        "Left out: another release of the listener in spark.jars.packages.",
+    ]
+
+
 def test_what_is_replaced_or_left_out_is_named_without_its_value():
     """A value may be a token."""
     notes = merge.conflicts(BASE, OURS)
