@@ -26,6 +26,7 @@ class Builder(Protocol):
 
 AnyBuilder = TypeVar("AnyBuilder", bound=Builder)
 
+_CONNECT: Final = "The builder makes a session of Spark Connect, and the listener runs where Spark's driver does."
 _LATE: Final = "Spark is running already, and takes a listener only when its driver starts."
 
 
@@ -59,9 +60,12 @@ def configure(
         The builder, ready for ``getOrCreate()``.
 
     Raises:
-        ConfigError: Spark runs already; a setting is wrong; or the environment lacks what the token comes by. The
+        ConfigError: Spark runs already, or elsewhere; a setting is wrong; or the environment lacks what the token comes by. The
             message has the lines that set it.
     """
+    already = _set_already(builder)
+    if "spark.remote" in already or environ.get("SPARK_REMOTE"):
+        raise ConfigError(_CONNECT, key="builder", fix="Configure its server: truewatch-lineage spark conf.")
     if _is_running():
         raise ConfigError(_LATE, key="builder", fix="Call configure() before the first session, or stop that one.")
     loaded = load({**settings, "delivery": "spool"}, environ=environ)  # which asks for no token
@@ -73,7 +77,7 @@ def configure(
             jar=choose(spark or _pyspark_version(), scala, jars),
             namespace=namespace,
             profile=profile,
-            base={**(base or {}), **_set_already(builder)},
+            base={**(base or {}), **already},
             timeouts=told_timeouts(loaded),
         )
     )

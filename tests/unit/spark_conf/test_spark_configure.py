@@ -96,6 +96,17 @@ def test_a_session_that_runs_already_is_refused(monkeypatch):
         configure(Builder(), destination="datakit", environ={})
 
 
+@pytest.mark.parametrize(
+    ("options", "environ"),
+    [({"spark.remote": "sc://host"}, {}), ({}, {"SPARK_REMOTE": "sc://host"})],
+    ids=["option", "variable"],
+)
+def test_a_session_of_spark_connect_is_refused(options, environ):
+    """Its listener must be where the driver is."""
+    with pytest.raises(ConfigError, match="Spark Connect"):
+        configure(Builder(**options), destination="datakit", environ=environ)
+
+
 def test_nothing_is_set_where_lineage_is_disabled():
     """Whatever else is wrong."""
     assert configure(Builder(), environ={"OPENLINEAGE_DISABLED": "true"})._options == {}
