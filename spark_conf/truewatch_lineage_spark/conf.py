@@ -13,7 +13,12 @@ from truewatch_lineage_spark.flavours import DEFAULT_MODE, FLAVOURS, Extras
 from truewatch_lineage_spark.plan import DEFAULT_NAMESPACE, PROFILES, Options, make_plan, told_timeouts
 from truewatch_lineage_spark.versions import DEFAULT_SPARK, SCALAS, choose
 
-EPILOG: Final = """\b
+_FORMS: Final = "\n".join(f"  {name:<15} {flavour.summary}" for name, flavour in FLAVOURS.items())
+EPILOG: Final = f"""\b
+Forms:
+{_FORMS}
+
+\b
 Examples:
   truewatch-lineage spark conf --url https://openway.truewatch.com --token-file /etc/truewatch/token
   truewatch-lineage spark conf --destination datakit --spark 4.0 --base spark-defaults.conf -o new.conf

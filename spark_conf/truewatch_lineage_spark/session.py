@@ -60,8 +60,8 @@ def configure(
         The builder, ready for ``getOrCreate()``.
 
     Raises:
-        ConfigError: Spark runs already, or elsewhere; a setting is wrong; or the environment lacks what the token comes by. The
-            message has the lines that set it.
+        ConfigError: Spark runs already, or elsewhere; a setting is wrong; or the environment lacks what the token comes
+            by. The message has the lines that set it.
     """
     already = _set_already(builder)
     if "spark.remote" in already or environ.get("SPARK_REMOTE"):
