@@ -21,6 +21,10 @@ CHILD = (f"{A}.type=http", f"{A}.url=https://lineage.example.com", f"{A}.endpoin
 OL = "spark.openlineage"
 YML = "transport:\n  type: http\n  url: https://openway.truewatch.com\n  endpoint: /v1/write/openlineage\n"
 VARIABLES = "OPENLINEAGE__TRANSPORT__TYPE=http\nOPENLINEAGE__TRANSPORT__AUTH__TYPE=api_key\n"
+SERIALIZERS = tuple(
+    f"{OL}.transport.properties.{of}.serializer=org.apache.kafka.common.serialization.StringSerializer"
+    for of in ("key", "value")
+)
 SUBMIT = "spark-submit \\\n" + "".join(f"  --conf {line} \\\n" for line in BASE)
 
 
@@ -164,7 +168,7 @@ TRAPS: dict[str, Trap] = {
             f"{OL}.transport.type=kafka",
             f"{OL}.transport.topicName=lineage",
             f"{OL}.transport.properties.bootstrap.servers=localhost:9092",
-            f"{OL}.transport.properties.key.serializer=org.apache.kafka.common.serialization.StringSerializer",
+            *SERIALIZERS,
             base=(LISTENER,),
         ),
     ),
@@ -176,7 +180,7 @@ TRAPS: dict[str, Trap] = {
             f"{OL}.transport.type=kafka",
             "spark.jars.packages=org.apache.kafka:kafka-clients:3.9.1",
             f"{OL}.transport.properties.bootstrap.servers=localhost:9092",
-            f"{OL}.transport.properties.key.serializer=org.apache.kafka.common.serialization.StringSerializer",
+            *SERIALIZERS,
             base=(LISTENER,),
         ),
     ),

@@ -9,7 +9,7 @@ from typing import Final
 
 from truewatch_lineage_spark.lint.formats import variables
 from truewatch_lineage_spark.lint.model import Document, Finding, Scope, Setting
-from truewatch_lineage_spark.lint.traps import auth, environment, leaks, spark, transport, values
+from truewatch_lineage_spark.lint.traps import auth, environment, leaks, spark, transport, urls, values
 
 Trap = Callable[[Scope], Iterable[Finding]]
 
@@ -19,7 +19,7 @@ TRAPS: Final[tuple[Trap, ...]] = (
     values.duplicates,
     values.too_long,
     transport.types,
-    transport.urls,
+    urls.urls,
     transport.several,
     transport.kafka,
     transport.breakers,

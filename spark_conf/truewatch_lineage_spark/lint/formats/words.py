@@ -79,9 +79,28 @@ def commands(text: str, line: int = 1) -> Iterator[Command]:
     Raises:
         OpenQuoteError: A quote is not closed.
     """
-    command, word, at = Command(), None, 0
+    command, word = Command(), None
+    for kind, part, at in _parts(text, line):
+        if kind in ("blank", "end"):
+            word = None
+        else:
+            if word is None:
+                word = Word(at)
+                command.words.append(word)
+            _add(word, kind, part)
+        if kind == "end" and command.words:
+            command.end = part
+            yield command
+            command = Command()
+    if command.words:
+        yield command
+
+
+def _parts(text: str, line: int) -> Iterator[tuple[str, str, int]]:
+    """Yield the parts of a text by kind, comments left out, each with the line it begins in."""
+    at, between = 0, True
     while at < len(text):
-        if text[at] == "#" and word is None:
+        if between and text[at] == "#":
             at = _line_end(text, at)
             continue
         match = _PART.match(text, at)
@@ -89,24 +108,10 @@ def commands(text: str, line: int = 1) -> Iterator[Command]:
         kind, part = match.lastgroup or "", match[0]
         if kind == "open":
             kind, part = "double", _quoted(text, at, line)
-        if kind in ("blank", "end"):
-            if word is not None:
-                command.words.append(word)
-            word = None
-        else:
-            word = word or Word(line)
-            _add(word, kind, part)
-        if kind == "end":
-            command.end = part
-            if command.words:
-                yield command
-            command = Command()
+        yield kind, part, line
+        between = kind in ("blank", "end")
         line += part.count("\n")
         at += len(part)
-    if word is not None:
-        command.words.append(word)
-    if command.words:
-        yield command
 
 
 def _quoted(text: str, at: int, line: int) -> str:

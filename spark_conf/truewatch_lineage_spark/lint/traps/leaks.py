@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Final
-from urllib.parse import urlsplit
 
 from truewatch_lineage_spark import redaction
 from truewatch_lineage_spark.lint import keys
 from truewatch_lineage_spark.lint.catalog import found
 from truewatch_lineage_spark.lint.model import OPENLINEAGE, Finding, Scope, Setting
+from truewatch_lineage_spark.lint.traps import urls
 
 LITERAL: Final = re.compile(r"\btkn_[0-9A-Za-z]{16,}|\bBearer +[A-Za-z0-9._~+/=-]{16,}")
 """A TrueWatch token, or any other in its header's form."""
@@ -46,11 +46,8 @@ def is_secret(one: Setting) -> bool:
 
 
 def _has_credential(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "@" in url
-    return "@" in parts.netloc or bool(_QUERY.search(parts.query))
+    parts = urls.split(url)
+    return "@" in url if parts is None else "@" in parts.netloc or bool(_QUERY.search(parts.query))
 
 
 def pages(scope: Scope) -> Iterator[Finding]:
