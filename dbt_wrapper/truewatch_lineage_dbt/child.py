@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,9 @@ from truewatch_lineage_dbt.times import now
 
 NOT_FOUND: Final = 127
 """What a shell says of a command that is not there."""
+
+_CALL: Final = re.compile(rb"\btruewatch-dbt(?![\w./-])")
+_SCRIPT_BYTES: Final = 4096
 
 PLUGIN_VARIABLE: Final = "TRUEWATCH_LINEAGE_DBT_PLUGIN"
 """Hidden from dbt, so that a plugin there does not send the run a second time."""
@@ -65,10 +69,18 @@ def run(invocation: Invocation) -> int:
 
 def find_dbt(environ: Mapping[str, str]) -> str | None:
     """Return the path of dbt: beside this interpreter, else on PATH; never this command itself under that name."""
-    ours = os.path.realpath(sys.argv[0])
     folders = [str(Path(sys.executable).parent), *environ.get("PATH", os.defpath).split(os.pathsep)]
     found = (shutil.which("dbt", path=folder) for folder in folders if folder)
-    return next((path for path in found if path and os.path.realpath(path) != ours), None)
+    return next((path for path in found if path and not _is_this_command(path)), None)
+
+
+def _is_this_command(path: str) -> bool:
+    """Tell whether a program is this one, or a script that calls it, which as dbt would call itself for ever."""
+    if os.path.realpath(path) == os.path.realpath(sys.argv[0]):
+        return True
+    with contextlib.suppress(OSError), Path(path).open("rb") as file:
+        return _CALL.search(file.read(_SCRIPT_BYTES)) is not None
+    return False
 
 
 def _begin(invocation: Invocation, at: str) -> Reporter:

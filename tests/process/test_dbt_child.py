@@ -97,6 +97,18 @@ def test_a_dbt_that_is_this_command_is_passed_over(dbt, tmp_path) -> None:
     assert status == 5
 
 
+@pytest.mark.parametrize("script", ['exec truewatch-dbt "$@"', '"/opt/bin/truewatch-dbt" "$@"'])
+def test_a_dbt_that_calls_this_command_is_passed_over(dbt, tmp_path, script) -> None:
+    """A script named dbt that was put before dbt's own must not call itself for ever; a folder's name says nothing."""
+    dbt.install("sys.exit(5)  # /opt/truewatch-dbt/bin/python")
+    shims = tmp_path / "shims"
+    shims.mkdir()
+    shims.joinpath("dbt").write_text(f"#!/bin/sh\n{script}\n")
+    shims.joinpath("dbt").chmod(0o755)
+    path = f"{shims}{os.pathsep}{dbt.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    assert dbt.run("deps", env={"PATH": path}).code == 5
+
+
 def test_a_plugin_in_that_dbt_is_kept_from_sending_the_run_again(dbt) -> None:
     """The variable that switches it on is hidden from dbt."""
     dbt.install("print(os.environ.get('TRUEWATCH_LINEAGE_DBT_PLUGIN'))")
