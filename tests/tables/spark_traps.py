@@ -250,6 +250,16 @@ TRAPS: dict[str, Trap] = {
     ),
     # Values.
     "a misspelt key": Trap("key.misspelt", "endpoit", "transport.endpoint.", conf(f"{OL}.transport.endpoit=/x")),
+    "openlineage misspelt": Trap(
+        "key.misspelt", "openlinage", "spark.openlineage.", conf("spark.openlinage.namespace=x")
+    ),
+    "openlineage in capitals": Trap(
+        "key.misspelt", "OpenLineage.n", "spark.openlineage.", conf("spark.OpenLineage.namespace=x")
+    ),
+    "transport misspelt": Trap("key.misspelt", "tranport", "transport.NAME", conf(f"{OL}.tranport.url=https://h")),
+    "transport misspelt in openlineage.yml": Trap(
+        "key.misspelt", "type", "Write transport.NAME", "transprot:\n  type: http\n", "openlineage.yml"
+    ),
     "a key in another case": Trap("key.misspelt", "urlparams", "urlParams.NAME", conf(f"{OL}.transport.urlparams.x=1")),
     "a key of an old release": Trap("key.misspelt", ".host", "transport.url", conf(f"{OL}.host=x")),
     "an unknown key": Trap("key.unknown", "zebra", "out", conf(f"{OL}.zebra=1"), severity="warning"),

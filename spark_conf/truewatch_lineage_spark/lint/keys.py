@@ -105,6 +105,9 @@ EXTRA_TRANSPORTS: Final = ("gcplineage", "gcs", "s3", "kinesis", "dataplex", "am
 BREAKERS: Final = ("timeout", "asyncTaskQueue", "javaRuntime", "simpleMemory", "static")
 """Circuit breakers that parse; ``noop`` is registered, and fails all the same."""
 
+_NEAR: Final = 0.8
+"""How alike two words must be, by difflib's ratio, for one to be taken for the other misspelt."""
+
 _RETRY: Final = "the listener has no retries; put truewatch-lineage gateway beside Spark, which keeps a queue"
 INSTEAD: Final = {
     "host": "transport.url",
@@ -172,8 +175,20 @@ def instead(rest: str, kind: str, at: str) -> str | None:
         return INSTEAD[plain].replace("transport.", at, 1) if at else INSTEAD[plain]
     names = {_filled(name, leaf).lower(): _named(name) for name in (_leaves(kind) if at else _CONFIG)}
     names |= {"type": "type"} if at else {}
-    near = get_close_matches(leaf.lower(), names, n=1, cutoff=0.8)
+    near = get_close_matches(leaf.lower(), names, n=1, cutoff=_NEAR)
+    if not near and not at and is_near(rest.partition(".")[0], "transport"):
+        return "transport.NAME"
     return at + names[near[0]] if near else None
+
+
+def is_near(word: str, right: str) -> bool:
+    """Tell whether a word is another one misspelt, or in another case.
+
+    Args:
+        word: As it stands there.
+        right: As it would be right.
+    """
+    return word != right and bool(get_close_matches(word.lower(), [right], cutoff=_NEAR))
 
 
 def is_branch(rest: str, at: str) -> bool:

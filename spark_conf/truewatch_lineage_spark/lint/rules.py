@@ -15,6 +15,7 @@ Trap = Callable[[Scope], Iterable[Finding]]
 
 TRAPS: Final[tuple[Trap, ...]] = (
     values.keys_and_types,
+    values.prefixes,
     values.spoilt,
     values.duplicates,
     values.too_long,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from truewatch_lineage_spark.lint import catalog
@@ -19,8 +20,9 @@ from truewatch_lineage_spark.lint.formats.tree import Node
 from truewatch_lineage_spark.lint.formats.words import OpenQuoteError, Word, commands
 from truewatch_lineage_spark.lint.model import OPENLINEAGE, Document, Finding, Platform, Scope, Setting
 
+_YML_NAME: Final = "openlineage"
 _YML_KEYS: Final = frozenset({"transport", "facets", "circuitBreaker", "dataset", "metrics", "filter", "columnLineage"})
-"""Top-level keys of ``openlineage.yml`` by which it is known."""
+"""Top-level keys of ``openlineage.yml`` by which it is known under another name."""
 
 _SCALA: Final = re.compile(r"scala(2\.1[0-9])")
 _EMR_SCALA: Final = re.compile(r"emr-[567]\.")
@@ -68,7 +70,8 @@ class Reader:
 
     def _root(self, root: Node) -> Iterator[_Found]:
         names = {key for key, _, _ in root.members or ()}
-        if names & _YML_KEYS and not any(name.startswith("spark.") for name in names):
+        by_name = Path(self._file).stem == _YML_NAME
+        if (by_name or names & _YML_KEYS) and not any(name.startswith("spark.") for name in names):
             yield _Found(list(self._yml(root, "")))
             return
         yield from self._within(root)

@@ -41,6 +41,15 @@ def keys_and_types(scope: Scope) -> Iterator[Finding]:
             yield from _typed(one, known.type)
 
 
+def prefixes(scope: Scope) -> Iterator[Finding]:
+    """Yield properties whose ``openlineage`` is misspelt."""
+    for one in scope.conf.values():
+        spark, _, rest = one.key.partition(".")
+        if spark == "spark" and keys.is_near(rest.partition(".")[0], "openlineage"):
+            message = f"The listener reads properties that begin with {OPENLINEAGE} only."
+            yield found("key.misspelt", one, message, f"Begin it with {OPENLINEAGE}")
+
+
 def _own_provider(transport: Transport | None, leaf: str) -> bool:
     """Tell whether a key is of somebody's own token provider, whose settings nobody knows."""
     return bool(transport and leaf.startswith("auth.") and "." in (transport.known("auth.type") or ""))
