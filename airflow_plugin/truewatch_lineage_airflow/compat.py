@@ -3,6 +3,7 @@
 # ruff: noqa: PLC0415 - late imports are what this module is for
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -103,6 +104,8 @@ def connection_getter() -> Callable[[str], Any]:
     A task of Airflow 3 asks its supervisor, others secrets backends and the database by themselves; what is raised is
     Airflow's own, for whatever is wrong.
     """
+    if _is_own_supervisor():
+        return _from_own_backends
     if supervisor() is not None:
         from airflow.sdk import Connection
 
@@ -110,6 +113,25 @@ def connection_getter() -> Callable[[str], Any]:
     from airflow.models.connection import Connection as Stored
 
     return Stored.get_connection_from_secrets  # type: ignore[no-any-return]
+
+
+def _is_own_supervisor() -> bool:
+    """Tell whether a task is supervised by its own process, as in ``airflow dags test`` and ``tasks test``.
+
+    That answers in a thread, which the forks that emit do not have: they would wait for ever.
+    """
+    return type(supervisor()).__name__ == "InProcessSupervisorComms"
+
+
+def _from_own_backends(conn_id: str) -> Any:
+    """Ask the secrets backends and the database of this process, passing over those that fail, as Airflow does."""
+    from airflow.configuration import ensure_secrets_loaded
+
+    for backend in ensure_secrets_loaded():
+        with contextlib.suppress(Exception):  # backends are anybody's code
+            if found := backend.get_connection(conn_id=conn_id):
+                return found
+    raise not_found()
 
 
 def supervisor() -> Any:
