@@ -41,7 +41,10 @@ LOCAL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.ui.enabled": "false",
 }
-"""A Spark in one process; of no interest to the listener."""
+"""A Spark in one process."""
+
+AS_LOCAL = "".join(f"{key}={value}\n" for key, value in LOCAL.items())
+"""The same as ``spark-defaults.conf``."""
 
 # A short run is over before the second compiler pays for itself.
 _SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -103,24 +106,13 @@ class Spark:
         }
         return {**found, "JAVA_HOME": OUTSIDE["JAVA_HOME"]} if "JAVA_HOME" in OUTSIDE else found
 
-    def command(self, script: Path, *args: object, arguments: Sequence[str] = ()) -> list[str]:
-        """Give the command line of ``spark-submit``.
-
-        Args:
-            script: The job.
-            args: Its ``sys.argv[1:]``.
-            arguments: spark-submit's own.
-        """
-        local = [part for key, value in LOCAL.items() for part in ("--conf", f"{key}={value}")]
-        return [str(self.made.scripts / "spark-submit"), *local, *arguments, str(script), *map(str, args)]
-
     def submit(
         self,
         script: Path,
         *args: object,
         home: Path,
         arguments: Sequence[str] = (),
-        properties: str | None = None,
+        properties: str = AS_LOCAL,
         env: Mapping[str, str] | None = None,
     ) -> Ran:
         """Run a job by ``spark-submit``, in ``home``; a failure shows in the result.
@@ -136,18 +128,26 @@ class Spark:
         Raises:
             subprocess.TimeoutExpired: It took longer than ``RUN_SECONDS``, and was killed.
         """
-        if properties is not None:
-            (_conf_folder(home) / "spark-defaults.conf").write_text(properties, encoding="utf-8")
-        return self.run(self.command(script, *args, arguments=arguments), home=home, env=env)
+        command = [str(self.made.scripts / "spark-submit"), *arguments, str(script), *map(str, args)]
+        return self.run(command, home=home, properties=properties, env=env)
 
-    def python(self, script: Path, *args: object, home: Path, env: Mapping[str, str] | None = None) -> Ran:
+    def python(
+        self,
+        script: Path,
+        *args: object,
+        home: Path,
+        properties: str = AS_LOCAL,
+        env: Mapping[str, str] | None = None,
+    ) -> Ran:
         """Run a program with the environment's Python, which starts Spark itself; otherwise as ``submit``."""
-        local = " ".join(f"--conf {key}={value}" for key, value in LOCAL.items())
-        variables = {"PYSPARK_SUBMIT_ARGS": f"{local} pyspark-shell", **(env or {})}
-        return self.run([str(self.made.python), str(script), *map(str, args)], home=home, env=variables)
+        command = [str(self.made.python), str(script), *map(str, args)]
+        return self.run(command, home=home, properties=properties, env=env)
 
-    def run(self, command: Sequence[str], *, home: Path, env: Mapping[str, str] | None = None) -> Ran:
+    def run(
+        self, command: Sequence[str], *, home: Path, properties: str = AS_LOCAL, env: Mapping[str, str] | None = None
+    ) -> Ran:
         """Run a command of this environment; as ``submit``."""
+        (_conf_folder(home) / "spark-defaults.conf").write_text(properties, encoding="utf-8")
         done = subprocess.run(
             command,
             cwd=home,

@@ -1,7 +1,7 @@
 """Spark's settings in each form that Spark itself reads, written by the command and used as the form's comments say.
 
     text = written("submit", spark, {"url": receiver.url, "token_file": file})
-    ran = FLAVOURS["submit"](spark, text, home)
+    ran = FLAVOURS["submit"](Scene(spark, home), text)
 
 Nothing but what is printed tells Spark anything: variables come from the printed ``export`` lines, run by bash.
 """
@@ -14,16 +14,15 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from support import cli
-from support.spark import HARBOUR, LOCAL, Ran, Spark
+from support.spark import AS_LOCAL, HARBOUR, Ran, Spark
 
 _EXPORT = re.compile(r"^(?:#|\s)*(export OPENLINEAGE\w*=.*)$", re.MULTILINE)
 _PROPERTY = re.compile(r"^#\s+(spark\.[\w.]+=.*)$", re.MULTILINE)
 _SECRET = re.compile(r"--from-file=([\w-]+)=<\((printf .*?)\)(?= --from-file=|$)", re.MULTILINE)
-
-AS_LOCAL = "".join(f"{key}={value}\n" for key, value in LOCAL.items())
 
 
 def written(form: str, spark: Spark, settings: Mapping[str, object], *options: object) -> str:
@@ -50,29 +49,54 @@ def exported(text: str) -> dict[str, str]:
     return _variables("\n".join(_EXPORT.findall(text)))
 
 
-def by_properties(spark: Spark, text: str, home: Path) -> Ran:
-    """Run with a ``spark-defaults.conf``, which was written on the base of a local Spark's."""
-    return spark.submit(HARBOUR, home=home, properties=text, env=exported(text))
+@dataclass(frozen=True)
+class Scene:
+    """Where a job runs.
+
+    Attributes:
+        spark: Which Spark.
+        home: Its folder.
+        base: The ``spark-defaults.conf`` that is there already.
+        verbose: Whether Spark is to print its settings.
+    """
+
+    spark: Spark
+    home: Path
+    base: str = AS_LOCAL
+    verbose: bool = False
+
+    @property
+    def arguments(self) -> list[str]:
+        """The arguments of ``spark-submit`` that have nothing to do with lineage."""
+        return ["--verbose"] if self.verbose else []
 
 
-def by_submit(spark: Spark, text: str, home: Path) -> Ran:
+def by_properties(scene: Scene, text: str) -> Ran:
+    """Run with a ``spark-defaults.conf``, which was written on the base of the one that is there."""
+    env = exported(text)
+    return scene.spark.submit(HARBOUR, home=scene.home, properties=text, arguments=scene.arguments, env=env)
+
+
+def by_submit(scene: Scene, text: str) -> Ran:
     """Run the command in bash, with this job in the place of yours."""
-    return _shell(spark, text, home, exported(text))
+    return _shell(scene, text, exported(text))
 
 
-def by_pyspark(spark: Spark, text: str, home: Path) -> Ran:
+def by_pyspark(scene: Scene, text: str) -> Ran:
     """Run the code, and the job on its session."""
-    return spark.python(program(text, home), home=home, env=exported(text))
+    env = {**exported(text), "PYSPARK_SUBMIT_ARGS": " ".join([*scene.arguments, "pyspark-shell"])}
+    return scene.spark.python(program(text, scene.home), home=scene.home, properties=scene.base, env=env)
 
 
-def by_yml(spark: Spark, text: str, home: Path) -> Ran:
+def by_yml(scene: Scene, text: str) -> Ran:
     """Run with ``openlineage.yml`` in the working folder, and what the comments say that Spark must be told besides."""
-    (home / "openlineage.yml").write_text(text, encoding="utf-8")
-    properties = AS_LOCAL + "".join(f"{line}\n" for line in _PROPERTY.findall(text))
-    return spark.submit(HARBOUR, home=home, properties=properties, env=exported(text))
+    (scene.home / "openlineage.yml").write_text(text, encoding="utf-8")
+    properties = scene.base + "".join(f"{line}\n" for line in _PROPERTY.findall(text))
+    env = exported(text)
+    return scene.spark.submit(HARBOUR, home=scene.home, properties=properties, arguments=scene.arguments, env=env)
 
 
-def by_k8s_conf(spark: Spark, text: str, home: Path) -> Ran:
+def by_k8s_conf(scene: Scene, text: str) -> Ran:
     """Run the command without a cluster: what it would put into the driver's pod is put into our environment."""
     words = shlex.split(text, comments=True)
     conf = dict(word.split("=", 1) for before, word in itertools.pairwise(words) if before == "--conf")
@@ -84,17 +108,18 @@ def by_k8s_conf(spark: Spark, text: str, home: Path) -> Ran:
         if name := _after(key, "spark.kubernetes.driver.secretKeyRef."):
             env[name] = _variables(f'export X="$({secrets[value.partition(":")[2]]})"')["X"]
     command = re.sub(r"--(?:master|deploy-mode) \S+ \\\n", "\\\n", text)
-    return _shell(spark, re.sub(r"local:///\S+\.py", "your_job.py", command), home, env)
+    return _shell(scene, re.sub(r"local:///\S+\.py", "your_job.py", command), env)
 
 
-def by_airflow(spark: Spark, text: str, home: Path) -> Ran:
+def by_airflow(scene: Scene, text: str) -> Ran:
     """Run as ``SparkSubmitHook`` does in client mode: ``conf`` as arguments, ``env_vars`` in the environment."""
     call = next(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
     given = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg}
-    password = (home / "token").read_text("utf-8")
+    password = (scene.home / "token").read_text("utf-8")
     env = {name: re.sub(r"\{\{ conn\.\w+\.password \}\}", password, value) for name, value in given["env_vars"].items()}
-    arguments = [part for key, value in given["conf"].items() for part in ("--conf", f"{key}={value}")]
-    return spark.submit(HARBOUR, home=home, properties=AS_LOCAL, arguments=arguments, env=env)
+    conf = [part for key, value in given["conf"].items() for part in ("--conf", f"{key}={value}")]
+    arguments = [*scene.arguments, *conf]
+    return scene.spark.submit(HARBOUR, home=scene.home, properties=scene.base, arguments=arguments, env=env)
 
 
 def program(text: str, home: Path) -> Path:
@@ -105,7 +130,7 @@ def program(text: str, home: Path) -> Path:
     return path
 
 
-FLAVOURS: Mapping[str, Callable[[Spark, str, Path], Ran]] = {
+FLAVOURS: Mapping[str, Callable[[Scene, str], Ran]] = {
     "properties": by_properties,
     "submit": by_submit,
     "pyspark": by_pyspark,
@@ -113,15 +138,13 @@ FLAVOURS: Mapping[str, Callable[[Spark, str, Path], Ran]] = {
     "k8s-conf": by_k8s_conf,
     "airflow": by_airflow,
 }
-"""Runs a job with a form's text, in a folder that is its home."""
+"""Runs the job with a form's text."""
 
 
-def _shell(spark: Spark, text: str, home: Path, env: Mapping[str, str]) -> Ran:
+def _shell(scene: Scene, text: str, env: Mapping[str, str]) -> Ran:
     """Run a printed command in bash."""
-    script = text.replace("your_job.py", shlex.quote(str(HARBOUR)))
-    (home / "conf").mkdir(exist_ok=True)
-    (home / "conf" / "spark-defaults.conf").write_text(AS_LOCAL, encoding="utf-8")
-    return spark.run(["bash", "-euc", script], home=home, env=env)
+    script = text.replace("your_job.py", " ".join([*scene.arguments, shlex.quote(str(HARBOUR))]))
+    return scene.spark.run(["bash", "-euc", script], home=scene.home, properties=scene.base, env=env)
 
 
 def _variables(script: str) -> dict[str, str]:

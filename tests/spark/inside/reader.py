@@ -1,7 +1,7 @@
 """Reads settings as Spark and its listener do, in one JVM: a question and its answer are each a line of JSON.
 
-Asked ``{"properties": PATH}``, ``{"arguments": [...]}`` or ``{"yml": TEXT}``, it answers with Spark's properties and what
-the listener makes of ``spark.openlineage.namespace``: ``{"spark": {…}, "namespace": …}``, or ``{"error": …}``.
+Asked ``{"properties": PATH}``, ``{"arguments": [...]}`` or ``{"yml": TEXT}``, it answers with Spark's properties and
+what the listener makes of ``spark.openlineage.namespace``: ``{"spark": {…}, "namespace": …}``, or ``{"error": …}``.
 ``OPENLINEAGE_CONFIG`` names the file that ``yml`` is written to.
 """
 
