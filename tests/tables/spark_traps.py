@@ -481,6 +481,20 @@ TRAPS: dict[str, Trap] = {
         "submit.sh",
         severity="warning",
     ),
+    "a token for a transport inside a composite": Trap(
+        "precedence.composite",
+        "API_KEY",
+        "all of it",
+        conf(
+            *CHILD,
+            "spark.kubernetes.driver.secretKeyRef.OPENLINEAGE__TRANSPORT__TRANSPORTS__A__AUTH__API_KEY=a:b",
+            "spark.kubernetes.driverEnv.OPENLINEAGE__TRANSPORT__TRANSPORTS__A__AUTH__TYPE=api_key",
+            "spark.kubernetes.driverEnv.OPENLINEAGE__TRANSPORT__TRANSPORTS__A__TYPE=http",
+            "spark.kubernetes.driverEnv.OPENLINEAGE__TRANSPORT__TRANSPORTS__A__URL=https://lineage.example.com",
+            "spark.kubernetes.driverEnv.OPENLINEAGE__TRANSPORT__TYPE=composite",
+            base=COMPOSITE,
+        ),
+    ),
     # The listener and its jar.
     "no listener": Trap(
         "listener.missing", TYPE, "spark.extraListeners", conf(without=(LISTENER,)), severity="warning"

@@ -75,6 +75,7 @@ RULES: Final = {
     "environment.header": Rule("error", "The header gets another name"),
     "environment.not-exported": Rule("error", "The driver does not get it"),
     "precedence.dropped": Rule("warning", "It is dropped where openlineage.yml or OPENLINEAGE__ variables are there"),
+    "precedence.composite": Rule("error", "What other places say of a transport inside a composite is lost"),
     "listener.missing": Rule("warning", "Nothing in this file loads the listener"),
     "listener.name": Rule("error", "The job is killed, or nothing is sent"),
     "listener.databricks": Rule("warning", "Databricks' own event log stops"),

@@ -146,6 +146,10 @@ class Scope:
         """Spark's properties that are in force."""
         return self.layers["conf"]
 
+    def brought(self, key: str, layer: Layer) -> bool:
+        """Tell whether another file brings a property, since Spark puts those of all files together."""
+        return layer == "conf" and key in self.elsewhere
+
     @cached_property
     def lineage(self) -> tuple[Setting, ...]:
         """The settings of the listener that are in force, of all layers."""

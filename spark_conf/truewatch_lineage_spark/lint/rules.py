@@ -33,6 +33,7 @@ TRAPS: Final[tuple[Trap, ...]] = (
     environment.names,
     environment.values,
     environment.precedence,
+    environment.composites,
     spark.listener,
     spark.disabled,
     spark.jars,

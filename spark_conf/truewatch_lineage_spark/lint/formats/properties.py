@@ -9,6 +9,7 @@ from typing import Final
 
 from truewatch_lineage_spark.escape import TRIMMED
 from truewatch_lineage_spark.lint import catalog
+from truewatch_lineage_spark.lint.formats.variables import is_reference
 from truewatch_lineage_spark.lint.model import OPENLINEAGE, Document, Finding, Scope, Setting
 
 _NATURAL: Final = re.compile(r"\r\n|\r|\n")
@@ -74,7 +75,9 @@ def _entry(line: _Line, file: str) -> tuple[Setting, bool]:
     match = _ENTRY.match(line.text)
     key, raw = (match["key"], match["value"]) if match else (line.text, "")
     strays = any(one["one"] and one["one"] not in _MEANT + "tnrf" for one in _ESCAPE.finditer(raw))
-    return Setting(_unescaped(key), _unescaped(raw).strip(TRIMMED), file, line.number), strays
+    value = _unescaped(raw).strip(TRIMMED)
+    # Databricks' pages take this format, with references to secrets in it.
+    return Setting(_unescaped(key), value, file, line.number, known=not is_reference(value)), strays
 
 
 def _unescaped(raw: str) -> str:

@@ -19,18 +19,19 @@ def providers(scope: Scope) -> Iterator[Finding]:
     for one in scope.transports:
         own = [setting for leaf, setting in one.settings.items() if leaf.startswith("auth.")]
         kind = one.settings.get("auth.type")
-        if own and kind is None:
+        if own and kind is None and not scope.brought(f"{one.prefix}auth.type", one.layer):
             fix = f"Add {_name(one, 'auth.type')} with api_key, there too."
             message = "An auth without its type makes the listener send nothing, whatever other places say."
             yield found("auth.no-type", own[0], message, fix)
         elif kind is not None and kind.known and kind.value not in _PROVIDERS and "." not in kind.value:
             message = "The listener has no such kind of auth, and sends nothing."
             yield found("auth.type", kind, message, "Write api_key, in lower case and with the underscore.")
-        yield from _keys(one, in_code=scope.platform == "glue")
+        elsewhere = scope.platform == "glue" or scope.brought(f"{one.prefix}auth.apiKey", one.layer)
+        yield from _keys(one, elsewhere=elsewhere)
 
 
-def _keys(one: Transport, *, in_code: bool) -> Iterator[Finding]:
-    """Yield what is wrong with the key; on Glue the job's own code brings it, among Spark's properties."""
+def _keys(one: Transport, *, elsewhere: bool) -> Iterator[Finding]:
+    """Yield what is wrong with the key, which other files may bring; on Glue, the job's own code does."""
     right = one.settings.get("auth.apiKey")
     wrong = [setting for leaf, setting in one.settings.items() if _ALIAS.fullmatch(leaf)]
     if right is not None and right.known and not right.value.strip():
@@ -41,7 +42,14 @@ def _keys(one: Transport, *, in_code: bool) -> Iterator[Finding]:
     for setting in wrong:
         yield _misspelt(one, setting)
     kind = one.settings.get("auth.type")
-    if not wrong and kind is not None and kind.known and kind.value == "api_key" and one.layer != "env" and not in_code:
+    if (
+        not wrong
+        and kind is not None
+        and kind.known
+        and kind.value == "api_key"
+        and one.layer != "env"
+        and not elsewhere
+    ):
         message = (
             "The type without a key in the same place sends `Bearer null`, even where the environment has the token."
         )

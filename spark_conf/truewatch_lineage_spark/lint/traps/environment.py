@@ -8,7 +8,7 @@ from typing import Final
 
 from truewatch_lineage_spark.lint.catalog import found
 from truewatch_lineage_spark.lint.formats.variables import PREFIX
-from truewatch_lineage_spark.lint.model import Finding, Scope
+from truewatch_lineage_spark.lint.model import Finding, Layer, Scope
 
 _PYTHONS: Final = frozenset({"OPENLINEAGE_URL", "OPENLINEAGE_ENDPOINT", "OPENLINEAGE_API_KEY", "OPENLINEAGE_NAMESPACE"})
 _HEADER: Final = re.compile(r"__HEADERS__[A-Za-z0-9]+_")
@@ -49,3 +49,16 @@ def precedence(scope: Scope) -> Iterator[Finding]:
         if one.rest.startswith(("debug.", "timeout.")):
             message = "Beside openlineage.yml or OPENLINEAGE__ variables, the listener forgets this property."
             yield found("precedence.dropped", one, message, "Put it there, too.")
+
+
+def composites(scope: Scope) -> Iterator[Finding]:
+    """Yield parts of a transport that a composite of a higher layer hides."""
+    order: tuple[Layer, ...] = ("conf", "yml", "env")
+    hidden = False
+    for layer in order:
+        own = [one for one in scope.transports if one.layer == layer]
+        if hidden and own:
+            message = "Spark's listener takes a composite from one place whole, and forgets what stands here of it."
+            fix = "Write all of it in the place that has the token, such as OPENLINEAGE__TRANSPORT with JSON."
+            yield found("precedence.composite", own[0].first, message, fix)
+        hidden |= any(one.top and one.kind == "composite" for one in own)

@@ -25,7 +25,8 @@ def types(scope: Scope) -> Iterator[Finding]:
     for one in scope.transports:
         written = one.settings.get("type")
         name = spelt(below(one, "type"), one.first)
-        if one.prefix.removesuffix(".") in scope.layers[one.layer]:  # as JSON that is not known yet
+        in_json = one.prefix.removesuffix(".") in scope.layers[one.layer]  # which is not known yet
+        if in_json or (written is None and scope.brought(f"{one.prefix}type", one.layer)):
             continue
         if written is None or (written.known and not written.value.strip()):
             message = "A transport without its type in the same place makes the listener send nothing."

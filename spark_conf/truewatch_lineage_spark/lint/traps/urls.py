@@ -11,7 +11,7 @@ from truewatch_lineage import protocol
 from truewatch_lineage.config.urls import is_loopback
 from truewatch_lineage_spark.lint import keys
 from truewatch_lineage_spark.lint.catalog import found
-from truewatch_lineage_spark.lint.model import OPENLINEAGE, TRANSPORT, Finding, Scope, Transport, spelt
+from truewatch_lineage_spark.lint.model import OPENLINEAGE, Finding, Scope, Transport, spelt
 
 SPOILT: Final = re.compile(r"\$\{|^[\"'\[]")
 """What ``values`` reports; nothing else need be said of such a value."""
@@ -41,7 +41,7 @@ def _no_url(one: Transport, scope: Scope) -> Iterator[Finding]:
     others = {layer for layer, settings in scope.layers.items() if settings and layer != one.layer}
     if one.top and (one.layer != "conf" or others & {"env", "yml"} or scope.elsewhere & {"env", "yml"}):
         return
-    if one.top and f"{TRANSPORT}url" in scope.elsewhere:
+    if scope.brought(f"{one.prefix}url", one.layer):
         return
     message = "An http transport without a url sends nothing."
     yield found("transport.no-url", one.first, message, f"Add {spelt(below(one, 'url'), one.first)}.")

@@ -7,7 +7,7 @@ import os
 
 import pytest
 from support import cli
-from tables.spark_traps import TOKEN, conf
+from tables.spark_traps import MASKED, TOKEN, conf
 
 ERROR = conf("spark.openlineage.transport.timeout=5")
 WARNING = conf("spark.openlineage.zebra=5")
@@ -127,6 +127,17 @@ def test_files_are_taken_to_be_used_together(written) -> None:
     both = cli.run("spark", "check", "--json", first, other).json["findings"]
     assert [one["rule"] for one in alone] == ["transport.no-url"]
     assert [(one["rule"], one["file"]) for one in both] == [("precedence.dropped", str(first))]
+
+
+def test_the_properties_of_several_files_are_one_to_the_listener(written) -> None:
+    """Spark puts them together before the listener reads them."""
+    masked = "".join(f"{line}\n" for line in MASKED)
+    first = written(conf("spark.openlineage.transport.auth.type=api_key") + masked, "a.conf")
+    second = written("spark.openlineage.transport.auth.apiKey={{secrets/a/b}}\n" + masked, "b.conf")
+    rules = [one["rule"] for one in cli.run("spark", "check", "--json", first, second).json["findings"]]
+    alone = [one["rule"] for one in cli.run("spark", "check", "--json", second).json["findings"]]
+    assert rules == []
+    assert alone == ["auth.no-type", "transport.no-type", "listener.missing"]
 
 
 def test_the_users_scala_is_held_against_the_jar(written) -> None:
