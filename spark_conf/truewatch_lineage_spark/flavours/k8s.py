@@ -11,7 +11,7 @@ from truewatch_lineage_spark.flavours.texts import comments
 from truewatch_lineage_spark.flavours.trees import as_yaml, branch, extend, started
 from truewatch_lineage_spark.plan import Plan
 
-_REST: Final = "Add the image, the job and its resources; or extend your own by --base FILE."
+_REST: Final = "Add type, sparkVersion, mainApplicationFile, executor and an image; or extend your own by --base FILE."
 _NEW: Final = {
     "apiVersion": "sparkoperator.k8s.io/v1beta2",
     "kind": "SparkApplication",

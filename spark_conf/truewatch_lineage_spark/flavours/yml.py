@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from truewatch_lineage_spark.escape import OPENLINEAGE, properties_line
 from truewatch_lineage_spark.flavours import Extras, Rendered
 from truewatch_lineage_spark.flavours.texts import about_environment, comments
 from truewatch_lineage_spark.flavours.trees import as_yaml, branch, started
-from truewatch_lineage_spark.plan import BREAKER, Plan, nested
+from truewatch_lineage_spark.plan import BREAKER, Plan, Property, nested
 from truewatch_lineage_spark.transports import REASONS
 
 _PLACE: Final = (
@@ -36,4 +37,13 @@ def render(plan: Plan, extras: Extras) -> Rendered:
     beside = [properties_line(one.key, one.value) for one in plan.properties if one.key not in ours]
     notes = [*plan.notes, _PLACE, *([_LIST] if len(plan.secrets) > 1 else []), *([_REPLACED] if replaced else [])]
     about = [*comments([*notes, _BESIDE]), *(f"#   {line}" for line in beside), *about_environment(plan)]
-    return Rendered("\n".join([*about, *as_yaml(tree, REASONS)]) + "\n")
+    lines = [line for part, value in tree.items() for line in as_yaml({part: value}, _reasons(part, ours))]
+    return Rendered("\n".join([*about, *lines]) + "\n")
+
+
+def _reasons(part: str, ours: Mapping[str, Property]) -> Mapping[str, str]:
+    """Return the reasons for what stands in one part of the file: a name such as ``type`` has another in each."""
+    if part == "transport":
+        return REASONS
+    paths = {key.removeprefix(OPENLINEAGE): one.why for key, one in ours.items()}
+    return {path.removeprefix(f"{part}."): why for path, why in paths.items() if path.startswith(part)}
