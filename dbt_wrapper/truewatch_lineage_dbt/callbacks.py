@@ -90,7 +90,11 @@ class Listener:
             self._is_resolved = True
             config = self._obj["runtime_config"]
             self.reporter.tell(
-                "resolved", facts=_facts(config, self._obj["flags"]), target=_target(config), manifest=self._manifest()
+                "resolved",
+                facts=_facts(config, self._obj["flags"]),
+                target=_target(config),
+                manifest=self._manifest(),
+                deferred=_deferred(self._obj["manifest"]),
             )
 
     def begin(self, command: str, *, at: str | None = None, run_id: str | None = None, **facts: Any) -> None:
@@ -177,6 +181,16 @@ class Listener:
     def _code(self, unique_id: str) -> str | None:
         node = self._obj["manifest"].nodes.get(unique_id)
         return getattr(node, "compiled_code", None)
+
+
+def _deferred(manifest: Any) -> dict[str, dict[str, Any]]:
+    """Return where nodes stand in the state of ``--defer`` and ``clone``, which dbt's artefacts do not tell."""
+    stands = {key: getattr(node, "defer_relation", None) for key, node in getattr(manifest, "nodes", {}).items()}
+    return {
+        key: {name: getattr(stand, name, None) for name in ("database", "schema", "alias", "relation_name")}
+        for key, stand in stands.items()
+        if stand is not None
+    }
 
 
 def _facts(config: Any, flags: Any) -> dict[str, Any]:

@@ -100,7 +100,12 @@ class Recorder:
             self._emit(self._builder.run_started(at))
 
     def _resolved(
-        self, *, facts: Mapping[str, Any], target: Mapping[str, Any], manifest: str | Mapping[str, Any] | None = None
+        self,
+        *,
+        facts: Mapping[str, Any],
+        target: Mapping[str, Any],
+        manifest: str | Mapping[str, Any] | None = None,
+        deferred: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         """Take profile, target and manifest as dbt resolved them; the manifest as a path, or itself."""
         builder = self._known()
@@ -109,6 +114,7 @@ class Recorder:
         folder = str(Path(manifest).parent) if isinstance(manifest, str) else builder.run.target_path
         known = {"dataset_namespace": namespace, "target_path": folder, **facts}
         builder.run = dataclasses.replace(builder.run, **known)
+        builder.deferred = deferred or {}
         if isinstance(manifest, str):
             builder.manifest = await_manifest(Path(manifest))
             if not builder.manifest:

@@ -35,6 +35,7 @@ class EventBuilder:
         run: What is known of the invocation; may be replaced as dbt tells more.
         manifest: dbt's manifest, ``{"nodes", "sources", "exposures", "unit_tests"}`` at least; may be set later.
         catalog: dbt's ``catalog.json``, or an empty mapping.
+        deferred: Where nodes stand in the state of ``--defer`` and ``clone``, as `Project` has it.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class EventBuilder:
         self.run = run
         self.manifest: Mapping[str, Any] = manifest or {}
         self.catalog: Mapping[str, Any] = catalog or {}
+        self.deferred: Mapping[str, Mapping[str, Any]] = {}
         self._reader = ColumnReader()
         self._built: set[str] = set()
 
@@ -109,7 +111,7 @@ class EventBuilder:
         ]
 
     def _project(self) -> Project:
-        return Project(self.run, self.manifest, self.catalog)
+        return Project(self.run, self.manifest, self.catalog, self.deferred)
 
     def _runnable(self, project: Project, unique_id: str) -> Node | None:
         node = project.node(unique_id)

@@ -32,10 +32,19 @@ class Project:
         run: What is known of the invocation.
         manifest: dbt's manifest; only the nodes asked for are looked at.
         catalog: dbt's ``catalog.json``, or an empty mapping.
+        deferred: Where nodes stand in the state of ``--defer`` and ``clone``, by unique id: ``{"database", "schema",
+            "alias", "relation_name"}``.
     """
 
-    def __init__(self, run: Run, manifest: Mapping[str, Any], catalog: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        run: Run,
+        manifest: Mapping[str, Any],
+        catalog: Mapping[str, Any],
+        deferred: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         self.run = run
+        self._deferred = deferred or {}
         self._manifest = manifest
         self._catalog = catalog
 
@@ -52,8 +61,11 @@ class Project:
     def inputs(self, node: Node) -> list[Node]:
         """Return the datasets that a node reads, each once, in order.
 
-        Ephemeral models, which dbt inlines, and metrics and semantic models are passed through to what they read.
+        Ephemeral models, which dbt inlines, and metrics and semantic models are passed through to what they read. What
+        may be read from another state is left out until there is code that says so.
         """
+        if self.run.command == "clone" and node.unique_id in self._deferred:
+            return [self._elsewhere(node)]
         found: dict[str, Node] = {}
         waiting, seen = list(reversed(node.parents)), set()
         while waiting:
@@ -63,10 +75,24 @@ class Project:
             if parent is None:
                 continue
             if parent.is_table:
-                found[unique_id] = parent
+                found.update((unique_id, meant) for meant in self._meant(parent, node))
             elif parent.is_ephemeral or parent.kind in _PASSED_THROUGH:
                 waiting.extend(reversed(parent.parents))
         return list(found.values())
+
+    def _meant(self, parent: Node, node: Node) -> list[Node]:
+        """Return a parent where the node reads it: in this target or in the state that it is deferred to."""
+        there = self._deferred.get(parent.unique_id)
+        if there is None:
+            return [parent]
+        code = node.code
+        if not code:
+            return []
+        is_elsewhere = _names(code, there) and not _names(code, parent.raw)
+        return [self._elsewhere(parent) if is_elsewhere else parent]
+
+    def _elsewhere(self, node: Node) -> Node:
+        return Node({**node.raw, **self._deferred[node.unique_id]})
 
     def find(self, parts: tuple[str, ...], among: list[Node]) -> Node | None:
         """Return the one node that a table's name in SQL means; None where none or several may be meant."""
@@ -120,6 +146,11 @@ def job_name(node: Node) -> str:
     if kind not in {"model", "seed", "snapshot"}:
         return node.unique_id
     return name_of((*node.parts[:-1], rest))
+
+
+def _names(code: str, table: Mapping[str, Any]) -> bool:
+    name = table.get("relation_name")
+    return bool(name) and re.search(rf"(?<!\w){re.escape(str(name))}(?!\w)", code) is not None
 
 
 def _bare(text: object) -> str:

@@ -117,3 +117,20 @@ def test_events_that_say_nothing_cost_nothing(listener, told) -> None:
     for name in ("SQLQuery", "SQLQueryStatus", "Formatting", "CommandCompleted"):
         listener(_message(name))
     assert told.messages == []
+
+
+def test_where_deferred_nodes_stand_is_told(told) -> None:
+    """Of --defer and clone, since dbt leaves it out of its artefacts; and only of nodes that stand there."""
+    there = SimpleNamespace(database="d", schema="prod", alias="a", relation_name="d.prod.a", name="a")
+    nodes = {"model.p.a": SimpleNamespace(defer_relation=there), "model.p.b": SimpleNamespace(defer_relation=None)}
+    nodes["test.p.c"] = SimpleNamespace()
+    credentials = SimpleNamespace(type="duckdb", database="d", schema="s", connection_info=dict)
+    credentials.to_dict = lambda **_: {}
+    config = SimpleNamespace(credentials=credentials, project_name="p", version=1, profile_name="p", target_name="t")
+    tree = SimpleNamespace(to_dict=lambda **_: {})
+    found = SimpleNamespace(nodes=nodes, writable_manifest=lambda: tree)
+    listener = Listener({"manifest": found, "runtime_config": config, "flags": None})
+    listener.reporter = told
+    listener.resolve()
+    stand = {"database": "d", "schema": "prod", "alias": "a", "relation_name": "d.prod.a"}
+    assert told.messages[0]["deferred"] == {"model.p.a": stand}
