@@ -6,6 +6,7 @@ each gets a worker and one Airflow for all its scenarios.
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections import Counter
 
@@ -14,8 +15,9 @@ from support.airflow_scene import EVENTS, TOKEN, expected, out_of_order, told
 
 pytestmark = pytest.mark.timeout(300)
 
-# Two emits of 2 s and the drain of 5 s are all that a task may spend; the rest is Airflow's own time on a busy machine,
-# and together less than the 18 s that upstream's transport adds.
+# An emit may spend 2 s, where upstream's spends 9; a task two of them and a drain of 5 s, where upstream's adds 18. The
+# rest is Airflow's own time, which on a busy machine may be long for some tasks.
+EMIT_SECONDS = 2 + 4
 TASK_SECONDS = 9 + 6
 RETRY_AFTER = 20
 PATIENCE = 120
@@ -27,6 +29,12 @@ def assert_all_arrived(receiver, *dags):
     events = receiver.wait_for_events(wanted.total(), PATIENCE)
     assert told(events) == wanted
     assert out_of_order(events) == {}
+
+
+def assert_no_task_waited(scene, runs):
+    """Look at how long events took to emit, and tasks altogether."""
+    assert max(scene.emits(runs)) < EMIT_SECONDS
+    assert statistics.median(scene.seconds(runs)) < TASK_SECONDS
 
 
 class Scenarios:
@@ -45,7 +53,7 @@ class Scenarios:
         """The receiver is down throughout; one process a host looks whether it is back, all others leave at once."""
         runs = scene.run(*EVENTS)
         scene.wait_for_spooled(expected(*EVENTS).total())
-        assert max(scene.seconds(runs)) < TASK_SECONDS
+        assert_no_task_waited(scene, runs)
         assert scene.attempts() <= 8
         again = 0
         with scene.receiver() as receiver:
@@ -64,7 +72,7 @@ class Scenarios:
             asked, seconds = receiver.statuses()["503"], time.monotonic() - start
             receiver.faults([])
             assert asked <= 1 + seconds // RETRY_AFTER
-            assert max(scene.seconds(runs)) < TASK_SECONDS
+            assert_no_task_waited(scene, runs)
             with scene.courier():
                 assert_all_arrived(receiver, "succeeds", "fails", "maps")
 
@@ -90,7 +98,7 @@ class Scenarios:
             receiver.faults([{"delay": 600, "times": None}])
             runs = scene.run("succeeds", "maps", "sql")
             receiver.faults([])
-            assert max(scene.seconds(runs)) < TASK_SECONDS
+            assert_no_task_waited(scene, runs)
             with scene.courier():
                 assert_all_arrived(receiver, "succeeds", "maps", "sql")
 
@@ -142,7 +150,7 @@ class OlderScenarios:
         dags = ("succeeds", "fails", "retries", "maps", "produces")
         wanted = of_tasks(expected(*dags))
         runs = scene.run(*dags)
-        assert max(scene.seconds(runs)) < TASK_SECONDS
+        assert_no_task_waited(scene, runs)
         with scene.receiver() as receiver, scene.courier():
             end = time.monotonic() + PATIENCE
             while of_tasks(told(receiver.events())) < wanted and time.monotonic() < end:

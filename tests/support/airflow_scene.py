@@ -160,12 +160,26 @@ class Scene:
 
     def seconds(self, runs: Mapping[str, str]) -> list[float]:
         """Return the seconds that each try of each task took, listeners included, by the first and last line logged."""
-        return [
-            (datetime.fromisoformat(stamps[-1]) - datetime.fromisoformat(stamps[0])).total_seconds()
-            for dag, run_id in runs.items()
-            for log in sorted((self.airflow.home / "logs" / f"dag_id={dag}" / f"run_id={run_id}").rglob("*.log"))
-            if (stamps := _STAMP.findall(log.read_text("utf-8")))
-        ]
+        return [_between(lines[0], lines[-1]) for lines in self._logs(runs)]
+
+    def emits(self, runs: Mapping[str, str]) -> list[float]:
+        """Return the seconds that each START and each end of a task's try took to emit, as its log has it."""
+        found = []
+        for lines in self._logs(runs):
+            begun = None
+            for line in lines:
+                if "OpenLineageClient will use" in line:
+                    begun = line
+                elif "Successfully emitted" in line and begun:
+                    found.append(_between(begun, line))
+                    begun = None
+        return found
+
+    def _logs(self, runs: Mapping[str, str]) -> Iterator[list[str]]:
+        """Yield the lines with a time of each try's log."""
+        for dag, run_id in runs.items():
+            for log in sorted((self.airflow.home / "logs" / f"dag_id={dag}" / f"run_id={run_id}").rglob("*.log")):
+                yield [line for line in log.read_text("utf-8").splitlines() if _STAMP.search(line)]
 
     def command(self, *args: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
         """Run ``truewatch-lineage`` in Airflow's environment; a failure shows in the result."""
@@ -211,6 +225,11 @@ class Scene:
         """Return the files of Airflow, its logs and the spool among them, that hold a secret."""
         files = (path for path in self.airflow.home.rglob("*") if path.is_file() and not path.is_symlink())
         return [str(path) for path in files if secret.encode() in path.read_bytes()]
+
+
+def _between(one: str, other: str) -> float:
+    start, end = (datetime.fromisoformat(found.group()) for line in (one, other) if (found := _STAMP.search(line)))
+    return (end - start).total_seconds()
 
 
 def expected(*dags: str) -> Counter[tuple[str, str]]:
