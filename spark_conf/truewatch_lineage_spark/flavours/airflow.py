@@ -35,7 +35,7 @@ def render(plan: Plan, extras: Extras) -> Rendered:
         *about(plan, *([_ENVIRONMENT] if plan.secrets else [])),
         "from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator",
         "",
-        "job = SparkSubmitOperator(",
+        "your_job = SparkSubmitOperator(",
         '    task_id="your_job",',
         '    application="your_job.py",',
         '    conn_id="spark_default",',
