@@ -129,6 +129,9 @@ INSTEAD: Final = {
 }
 """What people write, below ``spark.openlineage.``, and what they mean."""
 
+KEY_ALIAS: Final = re.compile(r"auth\.(?!(?-i:apiKey)$)(?:api[-_]?key|key|token)", re.IGNORECASE)
+"""Spellings of ``auth.apiKey``, below a transport, that make the listener send ``Bearer null``."""
+
 _SECRET: Final = re.compile(
     r"(?:api[-_]?key|token|password|passwd|secret|authorization|cookie|jaas\.config)$", re.IGNORECASE
 )

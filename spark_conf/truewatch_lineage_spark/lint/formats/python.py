@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
 from typing import Final
 
@@ -25,7 +26,9 @@ def read(text: str, file: str, *, private: bool = False) -> Document:
         private: Whether only its owner can read the file.
     """
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes in somebody else's code
+            tree = ast.parse(text)
         pairs = sorted(_pairs(tree), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1

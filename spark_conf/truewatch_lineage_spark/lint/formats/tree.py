@@ -13,6 +13,9 @@ MAX_NODES: Final = 200_000
 """No definition of a job is as large; a YAML file of a few lines can unfold to more."""
 
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
+_QUOTED: Final = re.compile(r"'[^']{3,}'")
+"""A piece of the file in a message of PyYAML's, longer than a character's escape."""
+
 _RECURSIVE: Final = "is nested too deep, or in itself"
 
 
@@ -152,7 +155,7 @@ def from_yaml(text: str) -> list[Node]:
         return [_Yaml().read(node) for node in yaml.compose_all(text, Loader=yaml.SafeLoader) if node is not None]
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise TreeError(line, f"is no YAML: {error.problem}") from None
+        raise TreeError(line, f"is no YAML: {_QUOTED.sub('...', error.problem or '')}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise TreeError(line, "holds a character that YAML does not allow") from None

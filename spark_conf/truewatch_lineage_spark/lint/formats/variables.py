@@ -11,7 +11,6 @@ from truewatch_lineage_spark.lint.formats.tree import scalar_text
 from truewatch_lineage_spark.lint.model import OPENLINEAGE, Setting
 
 PREFIX: Final = "OPENLINEAGE__"
-NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _refused(name: str) -> Any:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from truewatch_lineage_spark.lint import keys
 from truewatch_lineage_spark.lint.catalog import found
 from truewatch_lineage_spark.lint.model import OPENLINEAGE, Finding, Scope, Setting, Transport, spelt
 
 _PROVIDERS: Final = frozenset({"api_key", "jwt"})
-_ALIAS: Final = re.compile(r"auth\.(?!(?-i:apiKey)$)(?:api[-_]?key|key|token)", re.IGNORECASE)
 _TOKEN_PARAMETER: Final = "urlparams.token"  # noqa: S105 - a key
 
 
@@ -33,7 +32,7 @@ def providers(scope: Scope) -> Iterator[Finding]:
 def _keys(one: Transport, *, elsewhere: bool) -> Iterator[Finding]:
     """Yield what is wrong with the key, which other files may bring; on Glue, the job's own code does."""
     right = one.settings.get("auth.apiKey")
-    wrong = [setting for leaf, setting in one.settings.items() if _ALIAS.fullmatch(leaf)]
+    wrong = [setting for leaf, setting in one.settings.items() if keys.KEY_ALIAS.fullmatch(leaf)]
     if right is not None and right.known and not right.value.strip():
         message = "A blank key is dropped, and `Bearer null` is sent in its place."
         yield found("auth.no-key", right, message, "Take it out here, and bring the token by the driver's environment.")

@@ -16,8 +16,6 @@ _EXPANSION: Final = re.compile(r"\$\{[^}]*\}")
 _COMMENT: Final = re.compile(r"\s(?:#|//)(?:\s|$)")
 _LISTS: Final = ("spark.extraListeners", "spark.jars.packages", "spark.jars", "spark.redaction.regex")
 _EMR_LIMIT: Final = 1024
-_ALIASES: Final = frozenset({"auth.api_key", "auth.apikey", "auth.api-key", "auth.key", "auth.token"})
-"""Spellings that have a trap of their own."""
 
 
 def keys_and_types(scope: Scope) -> Iterator[Finding]:
@@ -29,7 +27,11 @@ def keys_and_types(scope: Scope) -> Iterator[Finding]:
         at = prefix.removeprefix(OPENLINEAGE)
         kind = transport.kind if transport else ""
         leaf = one.rest.removeprefix(at)
-        if (kind and kind not in keys.TRANSPORTS) or (transport and leaf in _ALIASES) or _own_provider(transport, leaf):
+        if (
+            (kind and kind not in keys.TRANSPORTS)
+            or (transport and keys.KEY_ALIAS.fullmatch(leaf))
+            or _own_provider(transport, leaf)
+        ):
             continue
         known = keys.lookup(one.rest, kind, at)
         if known is not None and _dotted_in_child(one, transport, leaf):

@@ -90,6 +90,16 @@ def test_a_line_that_is_a_token_alone_is_not_shown(written) -> None:
     assert TOKEN[4:12] not in ran.out
 
 
+@pytest.mark.parametrize(
+    ("name", "text"), [("o.yml", f"a: *{TOKEN}"), ("c.json", f'{{"a": {TOKEN}}}'), ("j.py", TOKEN * 2)]
+)
+def test_a_broken_file_is_not_shown(written, name, text) -> None:
+    """Parsers' own messages may quote it."""
+    ran = cli.run("spark", "check", written(text, name))
+    assert ran.code == 1
+    assert TOKEN[4:12] not in ran.out + ran.err
+
+
 def test_standard_input_is_a_file() -> None:
     """Told by ``-``, its format by its looks."""
     ran = cli.run("spark", "check", "-", stdin=ERROR.encode())
