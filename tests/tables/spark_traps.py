@@ -154,6 +154,13 @@ TRAPS: dict[str, Trap] = {
     "an unknown key in a composite": Trap(
         "transport.child-key", "retries", "gateway", conf(*CHILD, f"{A}.retries=3", base=COMPOSITE)
     ),
+    "auth.api_key in a composite": Trap(
+        "transport.child-key",
+        "api_key=$",
+        "a.auth.apiKey",
+        conf(*CHILD, f"{A}.auth.type=api_key", f"{A}.auth.api_key=${{T}}", *MASKED, base=COMPOSITE),
+        also=("token.literal", "value.not-expanded"),
+    ),
     "a dotted header in a composite": Trap(
         "transport.child-key", "headers", "out", conf(*CHILD, f"{A}.headers.x.y=3", base=COMPOSITE)
     ),

@@ -38,7 +38,7 @@ def _keys(one: Transport, *, elsewhere: bool) -> Iterator[Finding]:
         yield found("auth.no-key", right, message, "Take it out here, and bring the token by the driver's environment.")
     if right is not None:
         return
-    for setting in wrong:
+    for setting in wrong if one.top else ():  # inside a composite it is an unknown key
         yield _misspelt(one, setting)
     kind = one.settings.get("auth.type")
     if (

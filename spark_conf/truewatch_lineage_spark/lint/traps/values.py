@@ -27,11 +27,7 @@ def keys_and_types(scope: Scope) -> Iterator[Finding]:
         at = prefix.removeprefix(OPENLINEAGE)
         kind = transport.kind if transport else ""
         leaf = one.rest.removeprefix(at)
-        if (
-            (kind and kind not in keys.TRANSPORTS)
-            or (transport and keys.KEY_ALIAS.fullmatch(leaf))
-            or _own_provider(transport, leaf)
-        ):
+        if transport is not None and _told_elsewhere(transport, leaf):
             continue
         known = keys.lookup(one.rest, kind, at)
         if known is not None and _dotted_in_child(one, transport, leaf):
@@ -52,9 +48,11 @@ def prefixes(scope: Scope) -> Iterator[Finding]:
             yield found("key.misspelt", one, message, f"Begin it with {OPENLINEAGE}")
 
 
-def _own_provider(transport: Transport | None, leaf: str) -> bool:
-    """Tell whether a key is of somebody's own token provider, whose settings nobody knows."""
-    return bool(transport and leaf.startswith("auth.") and "." in (transport.known("auth.type") or ""))
+def _told_elsewhere(transport: Transport, leaf: str) -> bool:
+    """Tell whether a key has a trap of its own, or belongs to somebody's own transport or token provider."""
+    own_transport = bool(transport.kind) and transport.kind not in keys.TRANSPORTS
+    own_provider = leaf.startswith("auth.") and "." in (transport.known("auth.type") or "")
+    return own_transport or own_provider or (transport.top and bool(keys.KEY_ALIAS.fullmatch(leaf)))
 
 
 def _dotted_in_child(one: Setting, transport: Transport | None, leaf: str) -> bool:
