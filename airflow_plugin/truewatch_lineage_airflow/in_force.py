@@ -143,7 +143,7 @@ def _of_connection(conn_id: str) -> dict[str, Any]:
 
 
 def _of_file(path: Path) -> dict[str, Any]:
-    import yaml  # type: ignore[import-untyped]  # noqa: PLC0415 - OpenLineage's client brings it
+    import yaml  # noqa: PLC0415 - OpenLineage's client brings it
 
     try:
         return _mapping(_mapping(yaml.safe_load(path.read_text(encoding="utf-8"))).get("transport"))

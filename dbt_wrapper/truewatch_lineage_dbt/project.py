@@ -99,7 +99,7 @@ def _variable(environ: Mapping[str, str], name: str) -> str | None:
 
 
 def _yaml(path: Path) -> Any:
-    import yaml  # type: ignore[import-untyped]  # noqa: PLC0415 - few runs need it, and openlineage-python brings it
+    import yaml  # noqa: PLC0415 - few runs need it, and openlineage-python brings it
 
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
