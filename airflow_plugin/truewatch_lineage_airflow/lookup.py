@@ -6,6 +6,7 @@ import contextvars
 import math
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
@@ -17,6 +18,9 @@ SUPERVISOR_SECONDS: Final = 8.0
 Its answer would else be taken for that to the task's next question, since the two know no numbers. OpenLineage's
 listener ends the process after 10 s (``[openlineage] execution_timeout``) in any case."""
 
+STALE_SECONDS: Final = 60.0
+"""For how long an answer that came too late is the next question's; a connection or token of before may be outdated."""
+
 T = TypeVar("T")
 
 
@@ -26,6 +30,12 @@ class _Question:
     def __init__(self) -> None:
         self.is_answered = threading.Event()
         self.outcome: Callable[[], object] = lambda: None
+        self._at = time.monotonic()
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it was answered, and that so long ago that it is to be put again."""
+        return self.is_answered.is_set() and time.monotonic() - self._at > STALE_SECONDS
 
     def put(self, question: Callable[[], object]) -> None:
         try:
@@ -35,6 +45,7 @@ class _Question:
         else:
             self.outcome = lambda: answer
         finally:
+            self._at = time.monotonic()
             self.is_answered.set()
 
 
@@ -53,13 +64,16 @@ def ask(key: str, question: Callable[[], T], within: float) -> T:
         What the question returned; what it raised is raised.
 
     Raises:
-        TimeoutError: There is no answer yet; the thread goes on, and the next question of that name gets its answer.
+        TimeoutError: There is no answer yet; the thread goes on, and the next question of that name gets its answer,
+            unless that comes much later.
         RuntimeError: The question was about to end the process.
     """
     if math.isinf(within):
         return _kept_from_exit(question)
     place = (os.getpid(), key)
     made = _Question()
+    if (late := _in_flight.get(place)) and late.is_stale:
+        _in_flight.pop(place, None)
     asked = _in_flight.setdefault(place, made)  # one step, so that threads agree without a lock that a fork could keep
     if asked is made:
         try:

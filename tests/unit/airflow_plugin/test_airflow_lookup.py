@@ -62,6 +62,23 @@ def test_a_late_answer_is_that_of_the_next_question():
     assert ask("slow", slow, 5) == 2
 
 
+def test_an_answer_that_nobody_fetched_for_long_is_outdated(monkeypatch):
+    """Who asks again gets what holds now, such as the token that was rotated meanwhile."""
+    slow = Slow()
+    with pytest.raises(TimeoutError):
+        ask("outdated", slow, 0.01)
+    monkeypatch.setattr(lookup, "STALE_SECONDS", -1.0)
+    with pytest.raises(TimeoutError):
+        ask("outdated", slow, 0.01)
+    assert slow.asked == 1
+    slow.may_answer.set()
+    end = time.monotonic() + 10
+    while not lookup._in_flight[os.getpid(), "outdated"].is_answered.is_set():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert ask("outdated", slow, 5) == 2
+
+
 def test_a_question_to_the_supervisor_is_awaited_to_its_end(monkeypatch):
     """Given up, its answer would be taken for the task's next one."""
     lock = threading.Lock()
