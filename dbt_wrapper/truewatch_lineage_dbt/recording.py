@@ -13,6 +13,7 @@ import json
 import logging
 import os
 import queue
+import signal
 import sys
 import threading
 from collections.abc import Mapping
@@ -22,6 +23,8 @@ from truewatch_lineage.errors import TruewatchLineageError
 
 DEFAULT_BUDGET: Final = 5.0
 """Seconds of delivery at the end, for a sink that has no ``exit_budget`` of its own."""
+
+_STOPPING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
 LAST_SECONDS: Final = 1.0
 """Seconds of delivery once nobody waits, so that a run that was killed is seen to have ended; the rest is spooled."""
@@ -63,6 +66,7 @@ class _Input:
 
 def main() -> NoReturn:
     """Serve one run of dbt."""
+    _outlive_signals()
     stream = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints must not mix with the reports
     warnings = _Warnings()
@@ -73,6 +77,16 @@ def main() -> NoReturn:
     except TruewatchLineageError as error:
         _say(stream, refused=str(error))
     os._exit(0)  # all is stored and closed, and somebody waits
+
+
+def _outlive_signals() -> None:
+    """Go on where all processes of a service are told to stop at once: dbt is, and then the run has to be closed.
+
+    The end of the input ends this process. The handlers do nothing, but unlike ignored signals are no child's.
+    """
+    for name in _STOPPING:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: None)
 
 
 def _serve(source: _Input, stream: BinaryIO, warnings: _Warnings) -> None:

@@ -233,27 +233,35 @@ def test_a_recorder_that_dies_costs_lineage_only(dbt, tmp_path) -> None:
     assert (ran.code, ran.err) == (4, "truewatch-lineage: No lineage was sent: its recorder has failed.\n")
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the recorder is found by Linux's /proc")
+RECORDER = """
+def recorder():
+    until, children = time.monotonic() + 20, pathlib.Path(f"/proc/{os.getppid()}/task/{os.getppid()}/children")
+    while time.monotonic() < until and not pathlib.Path(os.environ["TRUEWATCH_LINEAGE_SPOOL_DIR"]).exists():
+        time.sleep(0.05)
+    time.sleep(1)  # until it has taken the run's START
+    for pid in map(int, children.read_text().split()):
+        if b"recording" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+            return pid
+"""
+proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the recorder is found by Linux's /proc")
+
+
+@proc
 def test_a_recorder_that_is_killed_on_its_way_is_told_of(dbt) -> None:
     """As by a machine that is out of memory: what it had not stored yet is lost, so that no word may promise it."""
-    dbt.install(
-        """
-        until = time.monotonic() + 20
-        children = pathlib.Path(f"/proc/{os.getppid()}/task/{os.getppid()}/children")
-        spool = pathlib.Path(os.environ["TRUEWATCH_LINEAGE_SPOOL_DIR"])
-        while time.monotonic() < until and not spool.exists():
-            time.sleep(0.05)
-        time.sleep(1)  # until it has taken the run's START
-        while time.monotonic() < until:
-            for pid in map(int, children.read_text().split()):
-                if b"recording" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
-                    os.kill(pid, signal.SIGKILL)
-                    sys.exit(4)
-        """
-    )
+    dbt.install(RECORDER + "os.kill(recorder(), signal.SIGKILL)\nsys.exit(4)")
     ran = dbt.run("run")
     assert (ran.code, len(ran.err.splitlines())) == (4, 1)
     assert "its recorder has died" in ran.err
+
+
+@proc
+def test_a_recorder_that_is_told_to_stop_closes_the_run_first(dbt) -> None:
+    """A manager of services, such as systemd, tells all processes of one at once."""
+    stops = "[os.kill(pid, number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)]"
+    dbt.install(f"{RECORDER}pid = recorder()\n{stops}\ntime.sleep(0.3)\nos.kill(os.getpid(), signal.SIGTERM)")
+    assert dbt.run("run").code == 143
+    assert [event["eventType"] for event in dbt.events()] == ["START", "ABORT"]
 
 
 def test_a_module_in_the_project_is_not_taken_for_another(dbt) -> None:
