@@ -7,11 +7,10 @@ found(ran, receiver, TOKEN)                # {"ui", "process list"}
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from support.receiver import Receiver
+from support.requests_log import RecordingReceiver
 from support.spark import AS_LOCAL, Ran
 
 PLACES = {
@@ -36,18 +35,19 @@ def watched(home: Path) -> str:
         "spark.ui.enabled": "true",
         "spark.ui.port": "0",
         "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
         "spark.eventLog.dir": f"file://{home}/log",
         "spark.logConf": "true",
     }
     return AS_LOCAL + "".join(f"{key}={value}\n" for key, value in shown.items())
 
 
-def slow(receiver: Receiver) -> None:
+def slow(receiver: RecordingReceiver) -> None:
     """Have a receiver take more than a second for each of the first events."""
     receiver.faults([{"delay": 1.2, "times": 6}])
 
 
-def found(ran: Ran, receiver: Receiver, token: str) -> set[str]:
+def found(ran: Ran, receiver: RecordingReceiver, token: str) -> set[str]:
     """Return the places where a token shows.
 
     Raises:
@@ -59,7 +59,7 @@ def found(ran: Ran, receiver: Receiver, token: str) -> set[str]:
     return {name for name, text in places.items() if token in text}
 
 
-def _places(ran: Ran, receiver: Receiver) -> Iterator[tuple[str, str]]:
+def _places(ran: Ran, receiver: RecordingReceiver) -> Iterator[tuple[str, str]]:
     seen = {path.name: path.read_text("utf-8", "replace") for path in (ran.home / "seen").iterdir()}
     yield "ui", seen["ui"] + seen["sql"]
     yield "rest", seen["rest"]
@@ -69,4 +69,4 @@ def _places(ran: Ran, receiver: Receiver) -> Iterator[tuple[str, str]]:
     yield "slow event", "\n".join(line for line in lines if _SLOW in line)
     yield "process list", seen["processes"]
     yield "conf", seen["conf"]
-    yield "events", json.dumps(receiver.events())
+    yield "events", "".join(one.text for one in receiver.seen())
