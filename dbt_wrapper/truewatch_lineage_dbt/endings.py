@@ -49,7 +49,9 @@ class Watch:
         for one in watched:
             # The handler writes too, should an event loop take the wakeup descriptor away: dbt must stay killable.
             signal.signal(one, lambda number, _: os.write(writing, bytes([number])))
-        os.register_at_fork(after_in_child=partial(_forget, watched))
+        os.register_at_fork(
+            before=partial(_hold, watched), after_in_parent=_release, after_in_child=partial(_forget, watched)
+        )
 
     def dbt_ended(self, code: int) -> None:
         """Tell that dbt is done: a signal from now on ends the process by dbt's own exit code."""
@@ -70,11 +72,24 @@ class Watch:
         _die(number)
 
 
+_masks = threading.local()
+
+
+def _hold(watched: Sequence[signal.Signals]) -> None:
+    """Hold back the signals of a child that is about to be forked, until it has forgotten the pipe."""
+    _masks.before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+
+
+def _release() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, _masks.before)
+
+
 def _forget(watched: Sequence[signal.Signals]) -> None:
     """Let a forked child die of its own signals, which must not reach the parent through the pipe they share."""
     signal.set_wakeup_fd(-1)
     for one in watched:
         signal.signal(one, signal.SIG_DFL)
+    _release()
 
 
 def _die(number: int) -> None:
