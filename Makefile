@@ -7,7 +7,8 @@ SHELL := /bin/sh
 PYTHON ?= python3 python3.13 python3.12 python3.11 python3.10
 PYTEST_ARGS ?=
 WORKERS ?= 2
-AIRFLOW := tests/airflow
+# Whole modules or classes share a running Airflow or JVM.
+SCENES := tests/airflow tests/spark
 
 BIN := .venv/bin
 READY := .venv/.ready
@@ -66,8 +67,8 @@ format: $(READY) ## Format the code and mend what ruff can mend
 
 .PHONY: test
 test: $(READY) ## Every test but the slow ones
-	@$(BIN)/pytest -n $(WORKERS) -m "not slow and not serial" --ignore=$(AIRFLOW) $(PYTEST_ARGS)
-	@$(BIN)/pytest -n $(WORKERS) --dist loadscope -m "not slow and not serial" $(AIRFLOW) $(PYTEST_ARGS)
+	@$(BIN)/pytest -n $(WORKERS) -m "not slow and not serial" $(SCENES:%=--ignore=%) $(PYTEST_ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadscope -m "not slow and not serial" $(SCENES) $(PYTEST_ARGS)
 	@$(BIN)/pytest -m "serial and not slow" $(PYTEST_ARGS)
 
 .PHONY: test-full

@@ -1,4 +1,4 @@
-"""The version matrix: each supported Python with the newest dependencies, two also with the lowest."""
+"""The version matrix: each supported Python with the newest dependencies, two also with the lowest; each Spark."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import nox
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 LOWEST_PYTHONS = ("3.10", "3.12")
+SPARKS = ("3.5", "4.0")
 QUICK = "not slow and not serial"
 AIRFLOW = "tests/airflow"
 
@@ -25,11 +26,11 @@ if "PYENV_VERSION" not in os.environ and shutil.which("pyenv"):
     os.environ["PYENV_VERSION"] = ":".join(sorted(bare.stdout.split()))
 
 
-def run_tests(session: nox.Session, *resolution: str, without: str | None = None) -> None:
+def run_tests(session: nox.Session, *resolution: str, without: tuple[str, ...] = ()) -> None:
     """Install the package with the receiver, then the test tools, and run each test that measures no time."""
     session.install("-e", ".[receiver]", *resolution)
     session.install("--group", "test")
-    left_out = [f"--ignore={without}"] if without else []
+    left_out = [f"--ignore={folder}" for folder in ("tests/spark", *without)]
     session.run("pytest", "-m", "not slow and not serial", *left_out, *session.posargs)
 
 
@@ -42,7 +43,7 @@ def newest(session: nox.Session) -> None:
 @nox.session(python=LOWEST_PYTHONS)
 def lowest(session: nox.Session) -> None:
     """Run the tests with the lowest dependencies that pyproject.toml allows; dbt has an environment of its own."""
-    run_tests(session, "--resolution", "lowest-direct", without="tests/dbt")
+    run_tests(session, "--resolution", "lowest-direct", without=("tests/dbt",))
 
 
 @nox.session(python=PYTHONS)
@@ -51,3 +52,12 @@ def airflow(session: nox.Session) -> None:
     session.install("-e", ".[receiver]")
     session.install("--group", "test")
     session.run("pytest", "-n", "2", "--dist", "loadscope", "-m", QUICK, AIRFLOW, *session.posargs)
+
+
+@nox.session(python="3.11")
+@nox.parametrize("version", SPARKS)
+def spark(session: nox.Session, version: str) -> None:
+    """Run each form of Spark's settings, with each destination, by one Spark; the slow tests too."""
+    session.install("-e", ".[receiver]")
+    session.install("--group", "test")
+    session.run("pytest", "tests/spark", "-k", version, *session.posargs)

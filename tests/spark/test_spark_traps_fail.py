@@ -127,10 +127,10 @@ FAILURES: dict[str, Callable[[Came], bool]] = {
 FROM_ENVIRONMENT: dict[str, Callable[[Came], bool]] = {
     "Python's spelling": authorized(*NULL),
     "a value that is JSON at its beginning": named("123"),
-    "a token's variable alone": nothing,
-    "variables without the transport's type": nothing,
+    "a token's variable alone": authorized(),
+    "variables without the transport's type": authorized(),
 }
-"""The same of variables, which need a JVM each."""
+"""The same of variables, which need a JVM each; where they are not whole all of them are dropped, the token too."""
 
 CAPTURED_TOO = {
     "spark.openlineage.transport.auth.type": "api_key",
@@ -161,6 +161,7 @@ def test_a_variable_fails_as_the_linter_says(version, name, tmp_path):
     with RecordingReceiver() as receiver:
         conf = {
             "spark.extraListeners": LISTENER,
+            "spark.openlineage.transport.type": "http",
             "spark.openlineage.transport.url": receiver.url,
             "spark.openlineage.transport.endpoint": ARRIVES,
             f"spark.openlineage.transport.headers.{CASE}": name,
