@@ -10,6 +10,7 @@ from truewatch_lineage_spark.flavours.kubernetes import about_secret, properties
 from truewatch_lineage_spark.flavours.texts import comments
 from truewatch_lineage_spark.flavours.trees import as_yaml, branch, extend, started
 from truewatch_lineage_spark.plan import Plan
+from truewatch_lineage_spark.versions import Jar
 
 _REST: Final = "Add type, sparkVersion, mainApplicationFile, executor and an image; or extend your own by --base FILE."
 _NEW: Final = {
@@ -23,7 +24,7 @@ def render(plan: Plan, extras: Extras) -> Rendered:
     """Write the application, or extend the one that is there.
 
     Raises:
-        ConfigError: The file of ``--base`` is no SparkApplication.
+        ConfigError: The file of ``--base`` is no SparkApplication, or one for another Spark.
     """
     tree = started(extras.base, dict(_NEW))
     if tree.get("kind") != _NEW["kind"]:
@@ -32,6 +33,7 @@ def render(plan: Plan, extras: Extras) -> Rendered:
         )
     wanted = properties(plan)
     spec = branch(tree, "spec")
+    _check_version(spec, plan.jar)
     extend(branch(spec, "sparkConf"), {one.key: one.value for one in wanted}, plan, extras.base)
     if environment := _environment(plan, extras):
         driver = branch(spec, "driver")
@@ -39,6 +41,17 @@ def render(plan: Plan, extras: Extras) -> Rendered:
     about = plan.notes if extras.base else (*plan.notes, _REST)
     lines = [*comments(about), *about_secret(plan, extras), *as_yaml(tree, {one.key: one.why for one in wanted})]
     return Rendered("\n".join(lines) + "\n")
+
+
+def _check_version(spec: dict[str, Any], jar: Jar) -> None:
+    """Refuse a Spark that the listener's jar was not chosen for: it may be built for another Scala."""
+    version = str(spec.get("sparkVersion", jar.spark))
+    if not f"{version}.".startswith(f"{jar.spark}."):
+        raise ConfigError(
+            f"The SparkApplication of --base is for Spark {version}, not {jar.spark}: another jar may kill the job.",
+            key="spark",
+            fix=f"Use --spark {version}.",
+        )
 
 
 def _environment(plan: Plan, extras: Extras) -> list[dict[str, Any]]:

@@ -317,6 +317,11 @@ REFUSED = {
     "a runtime for another Scala": (("databricks",), '{"spark_version": "16.4.x-scala2.13"}', "Use --scala 2.13"),
     "a jar that is not in S3": (("glue", "--jars", "/tmp/x.jar"), "", "only from S3"),
     "another kind of Kubernetes' things": (("k8s",), '{"kind": "Deployment"}', "no SparkApplication"),
+    "a SparkApplication for another Spark": (
+        ("k8s",),
+        '{"kind": "SparkApplication", "spec": {"sparkVersion": "4.0.1"}}',
+        "Use --spark 4.0.1",
+    ),
     "a list for an object": (("livy",), "[]", "an object"),
     "an object for a list": (("emr",), "{}", "a list"),
     "a text for a mapping": (("livy",), '{"conf": "x"}', "conf is no mapping"),
