@@ -15,7 +15,7 @@ needed = (
     "OPENLINEAGE__TRANSPORT__AUTH__TYPE",
     "OPENLINEAGE__TRANSPORT__AUTH__API_KEY",
 )
-missing = [name for name in needed if name not in os.environ]
+missing = [name for name in needed if os.environ.get(name) in (None, "", '""')]
 if missing:
     raise SystemExit(f"Set {', '.join(missing)} before the job starts: the comments say how.")
 

@@ -10,7 +10,7 @@ from truewatch_lineage_spark.plan import Plan
 
 _FIRST: Final = "Before anything else makes a session: a listener is taken only when Spark's driver starts."
 _CHECK: Final = """
-missing = [name for name in needed if name not in os.environ]
+missing = [name for name in needed if os.environ.get(name) in (None, "", '""')]
 if missing:
     raise SystemExit(f"Set {', '.join(missing)} before the job starts: the comments say how.")
 """

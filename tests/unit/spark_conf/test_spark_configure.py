@@ -42,6 +42,17 @@ def test_the_builder_gets_every_property_and_no_token():
     assert not [key for key in builder._options if "auth" in key]
 
 
+@pytest.mark.parametrize("method", ["bearer", "x_token"])
+def test_a_token_that_is_empty_is_missing(method):
+    """What a shell exports where the token's file is not there."""
+    names = {"bearer": ("AUTH__API_KEY", '""'), "x_token": ("HEADERS", '{"X-Token":""}')}
+    name, value = names[method]
+    settings = {"url": "https://x.example", "token_env": "MY_TOKEN", "auth_method": method}
+
+    with pytest.raises(ConfigError, match=f"lacks OPENLINEAGE__TRANSPORT__{name}."):
+        configure(Builder(), **settings, environ={**HELD, f"OPENLINEAGE__TRANSPORT__{name}": value})
+
+
 def test_an_environment_without_the_token_is_named_with_the_lines_that_set_it():
     """Before Spark starts, as its driver would take no other."""
     builder = Builder()
