@@ -60,6 +60,11 @@ def test_json_text_is_read_exactly(form):
     assert list(result.items()) == [("b", None), ("a", 123456789012345678901234567890), ("c", [1.5, "😀", {}])]
 
 
+def test_a_key_that_stands_twice_with_one_value_is_read():
+    """As Spark's listener writes it: there is only one meaning."""
+    assert to_tree(b'{"a":{"x":1,"y":[true]},"b":2,"a":{"y":[true],"x":1}}') == {"a": {"x": 1, "y": [True]}, "b": 2}
+
+
 @pytest.mark.parametrize(
     ("event", "words"),
     [
@@ -71,6 +76,8 @@ def test_json_text_is_read_exactly(form):
         (b"", "Not JSON"),
         (b'{"a":1,}', r"Not JSON: .*line 1, column"),
         (b'{"a":1,"a":2}', "'a' stands twice"),
+        (b'{"a":1,"a":true}', "'a' stands twice"),
+        (b'{"a":1,"a":2,"a":1}', "'a' stands twice"),
         (b'{"a":NaN}', "NaN is no JSON value"),
         (b'{"a":-Infinity}', "-Infinity is no JSON value"),
         (b'{"a":"\xff"}', "Not UTF-8: byte 6"),
