@@ -94,7 +94,7 @@ def _rehearse(receiver: LocalReceiver, folder: Path) -> Figures:
         found = _status(folder / "spool")
         figures.waiting, default = found["pending"], found["destinations"]["default"]
         output.note(f"{third} more are emitted without it, and {figures.waiting} wait in the spool:")
-        output.note(f"  {in_words(default['state'], default['reason'], default['until'])}")
+        output.note(f"  {in_words(default['state'], default['reason'], default['until'], time.time())}")
         receiver.start()
         figures.outage = time.monotonic() - gone
         output.note("The receiver is started again, and the rest is emitted.")

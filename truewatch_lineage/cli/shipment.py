@@ -161,7 +161,8 @@ class Shipment:
         for binding in dict.fromkeys(binding for binding, _ in self._flying.values()):
             standing = self._store.standing(binding)
             if standing.state != "ready":
-                yield f"{binding.name}: {in_words(standing.state, standing.reason, iso(standing.until or 0.0))}"
+                until = iso(standing.until or 0.0)
+                yield f"{binding.name}: {in_words(standing.state, standing.reason, until, self._store.clock())}"
 
     def _put(self, entries: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
         """Store entries in one commit; returns those that found no room."""

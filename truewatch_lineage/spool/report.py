@@ -55,17 +55,20 @@ def iso(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def in_words(state: str, reason: str | None, until: str | None) -> str:
+def in_words(state: str, reason: str | None, until: str | None, now: float) -> str:
     """Say how things stand with a destination or an event, and what comes next.
 
     Args:
         state: ``ready``, ``paused`` or ``parked``.
         reason: Why.
         until: When the next try is due, as `iso` writes it.
+        now: Epoch seconds; what is due by then waits for somebody who tries.
     """
     if state == "parked":
         return f"stopped until you fix this: {reason}"
     if state == "paused":
+        if until is not None and until <= iso(now):
+            return f"waiting, due since {until} for the next emit, courier or drain: {reason}"
         return f"waiting, retry at {until}: {reason}"
     return reason or "ready"
 
@@ -119,7 +122,7 @@ def listed(
                 f"{_ROW} WHERE event.state = ? AND event.id > ? AND (? IS NULL OR name = ?) ORDER BY event.id LIMIT ?",
                 (int(dead), last, destination, destination, min(_PAGE, left)),
             ).fetchall()
-            page = [_as_dict(row, current) for row in found]
+            page = [_as_dict(row, current, store.clock()) for row in found]
         if not page:
             return
         yield from page
@@ -141,7 +144,7 @@ def shown(store: Store, event_id: int) -> tuple[dict[str, Any], bytes | None] | 
         data = connection.execute(
             "SELECT data FROM body JOIN event ON body.id = body_id WHERE event.id = ?", (event_id,)
         ).fetchone()
-        return _as_dict(row, _current(connection)), gzip.decompress(data[0]) if data else None
+        return _as_dict(row, _current(connection), store.clock()), gzip.decompress(data[0]) if data else None
 
 
 def exported(store: Store, *, dead: bool = False, destination: str | None = None) -> Iterator[bytes]:
@@ -175,7 +178,7 @@ def traced(store: Store, what: str) -> list[dict[str, Any]]:
             f"receipt.delivered FROM receipt JOIN destination ON destination.id = destination_id WHERE {match}",
             {"what": what},
         ).fetchall()
-        rows = [{**_as_dict(row, current), "delivered": None} for row in waiting]
+        rows = [{**_as_dict(row, current, store.clock()), "delivered": None} for row in waiting]
         rows += [_receipt(row) for row in receipts]
     return sorted(rows, key=lambda row: row["id"])
 
@@ -234,16 +237,16 @@ def _standing(bindings: list[dict[str, Any]], counts: dict[int, tuple[int, int]]
     }
 
 
-def _as_dict(row: tuple[Any, ...], current: dict[str, int]) -> dict[str, Any]:
+def _as_dict(row: tuple[Any, ...], current: dict[str, int], now: float) -> dict[str, Any]:
     name, state, destination, due = row[1], row[2], row[11], row[12]
     reason = row[7]
     if state != DEAD:
         if current.get(name) != destination:
             reason = OTHER_SETTINGS
         elif row[13] != "ready":
-            reason = in_words(row[13], row[14], _iso(row[15]))
+            reason = in_words(row[13], row[14], _iso(row[15]), now)
         elif reason is not None and due:
-            reason = in_words("paused", reason, iso(due))
+            reason = in_words("paused", reason, iso(due), now)
     return {
         "id": row[0],
         "destination": name,

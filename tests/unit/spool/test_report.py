@@ -90,7 +90,11 @@ def test_bindings_of_one_name_are_shown_as_one(store) -> None:
     ("standing", "words"),
     [
         (Standing(), None),
-        (Standing(state="paused", reason="down", until=NOW), "waiting, retry at 2026-09-21T14:13:20.000Z: down"),
+        (Standing(state="paused", reason="down", until=NOW + 60), "waiting, retry at 2026-09-21T14:14:20.000Z: down"),
+        (
+            Standing(state="paused", reason="down", until=NOW),
+            "waiting, due since 2026-09-21T14:13:20.000Z for the next emit, courier or drain: down",
+        ),
         (Standing(state="parked", reason="no token"), "stopped until you fix this: no token"),
     ],
 )

@@ -62,7 +62,8 @@ def command(timeout: float) -> None:
     click.echo(told)
     for name, one in after["destinations"].items():
         if one["pending"]:
-            output.note(f"{name}: {report.in_words(one['state'], one['reason'], one['until'])}")
+            said = report.in_words(one["state"], one["reason"], one["until"], store.clock())
+            output.note(f"{name}: {said}")
     others = [name for name in after["destinations"] if name not in {one.name for one in settings.destinations}]
     if any(after["destinations"][name]["pending"] for name in others):
         output.note(f"What waits for {', '.join(others)} has other settings than this command was given.")

@@ -49,7 +49,7 @@ def status(as_json: bool) -> None:
     from truewatch_lineage.spool import report  # noqa: PLC0415
 
     with existing_store() as store:
-        found = report.status(store)
+        found, now = report.status(store), store.clock()
     if as_json:
         output.as_json(found)
         return
@@ -60,7 +60,7 @@ def status(as_json: bool) -> None:
             one["pending"],
             one["dead"],
             one["delivered"],
-            report.in_words(one["state"], one["reason"], one["until"]),
+            report.in_words(one["state"], one["reason"], one["until"], now),
         )
         for name, one in found["destinations"].items()
     ]
