@@ -155,7 +155,8 @@ def token_step(destination: DestinationSettings) -> Step:
         except TokenError as error:
             return Step("token", "FAIL", error.problem, error.fix, name)
     age = source.age()
-    detail = source.describe() + (f", changed {span(age)} ago" if age is not None else "")
+    verb = "changed" if isinstance(source, FileToken) else "fetched"
+    detail = source.describe() + (f", {verb} {span(age)} ago" if age is not None else "")
     weakness = source.weakness() if isinstance(source, FileToken) else None
     if weakness:
         return Step("token", "WARN", f"{detail}: {weakness}.", "Run chmod 600 on it.", name)
