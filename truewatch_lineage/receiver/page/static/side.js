@@ -44,8 +44,8 @@ export class Side {
       this.get("stats"),
     ]);
     this.totals.textContent = [counted(stats.jobs, "job"), counted(stats.datasets, "dataset"), counted(stats.events, "event")].join(" · ");
-    fill(this.lists.runs, open.runs_total, open.runs.map((run) => this.#run(run, view)), "Every run that began has ended.");
-    fill(this.lists.datasets, open.datasets_total, open.datasets.map((one) => this.#dataset(one, view)), "Every dataset has its columns.");
+    fill(this.lists.runs, open.runs_total, open.runs.map((run) => this.#run(run, view)), stats.jobs ? "Every run that began has ended." : "No run has arrived.");
+    fill(this.lists.datasets, open.datasets_total, open.datasets.map((one) => this.#dataset(one, view)), stats.datasets ? "Every dataset has its columns." : "No dataset has arrived.");
     const rows = events.events.map((event) => eventRow(event, event.event_id === view.event, this.handlers.event));
     fill(this.lists.events, null, rows, "None yet.");
     this.newest = events.events[0]?.seq ?? 0;
