@@ -1,4 +1,4 @@
-"""Each form that Spark reads runs a real job, whose events arrive: right path, one Authorization, gzip, no token."""
+"""Each form that Spark reads runs a real job, whose events arrive: right path, one Authorization, gzip."""
 
 from __future__ import annotations
 

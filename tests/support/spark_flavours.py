@@ -114,7 +114,7 @@ def by_k8s_conf(scene: Scene, text: str) -> Ran:
 def by_airflow(scene: Scene, text: str) -> Ran:
     """Run as ``SparkSubmitHook`` does in client mode: ``conf`` as arguments, ``env_vars`` in the environment."""
     call = next(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
-    given = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg}
+    given = {"env_vars": {}} | {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg}
     password = (scene.home / "token").read_text("utf-8")
     env = {name: re.sub(r"\{\{ conn\.\w+\.password \}\}", password, value) for name, value in given["env_vars"].items()}
     conf = [part for key, value in given["conf"].items() for part in ("--conf", f"{key}={value}")]
