@@ -6,6 +6,8 @@ import json
 import re
 import subprocess
 import sys
+from configparser import ConfigParser
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -133,6 +135,36 @@ def test_the_name_of_a_variable_is_kept_though_it_is_not_set_here(stock) -> None
 
     assert "PORTAL_TOKEN" in run("env", "python", *stock, env=env | {"token_env": "PORTAL_TOKEN"}).out
     assert "tkn_hidden" not in run("env", "python", *stock, env=env | {"token_env": "tkn_hidden01"}).out
+
+
+@pytest.mark.parametrize("options", [(), ("--stock",), ("--file",), ("--stock", "--file")])
+@pytest.mark.parametrize(
+    ("tool", "variable"),
+    [
+        ("dbt", "OPENLINEAGE_NAMESPACE"),
+        ("airflow", "AIRFLOW__OPENLINEAGE__NAMESPACE"),
+        ("airflow", "OPENLINEAGE_NAMESPACE"),
+    ],
+)
+def test_the_namespace_that_jobs_have_here_is_kept(monkeypatch, tool, variable, options) -> None:
+    """Another would give every job a new name."""
+    monkeypatch.setenv(variable, "of-ours")
+
+    out = run("env", tool, *options, env={"url": "https://x.example"}).out
+
+    assert re.search(r"(?i)namespace ?= ?of-ours$", out, re.MULTILINE)
+    assert f"production-{tool}" not in out
+
+
+def test_the_namespace_of_airflows_own_configuration_is_kept(monkeypatch) -> None:
+    """As it is where the command sees an Airflow."""
+    configuration = ConfigParser()
+    configuration.read_string("[openlineage]\nnamespace = of-ours\n")
+    monkeypatch.setitem(sys.modules, "airflow.configuration", SimpleNamespace(conf=configuration))
+
+    out = run("env", "airflow", env={"url": "https://x.example"}).out
+
+    assert "export AIRFLOW__OPENLINEAGE__NAMESPACE=of-ours\n" in out
 
 
 @pytest.mark.parametrize(("stock", "command"), [([], "truewatch-dbt"), (["--stock"], "dbt-ol")])

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
-from truewatch_lineage.cli.env_own import NAMESPACES, Values, Written, comments, config_value, exports, plain, written
+from truewatch_lineage.cli.env_own import Values, Written, comments, config_value, exports, namespace, plain, written
 from truewatch_lineage.cli.env_stock import token_words
 from truewatch_lineage.cli.settings import SOURCE, given
 from truewatch_lineage.config import Settings, gather
@@ -20,7 +20,6 @@ from truewatch_lineage.errors import ConfigError
 CONN_ID: Final = "truewatch_default"
 """The connection that Airflow's integration looks for by itself."""
 
-_NAMESPACE: Final = {"namespace": NAMESPACES["airflow"]}
 _IMPORT: Final = (
     "Save this as a .yaml file that only you can read, run `airflow connections import FILE`, and remove it."
 )
@@ -36,7 +35,9 @@ def section(whole: Values, destinations: Mapping[str, Values], *, as_file: bool)
         as_file: As a part of ``airflow.cfg`` in the place of exports.
     """
     settings, notes = written(whole, destinations)
-    return comments(*notes) + _sections({"openlineage": _NAMESPACE, "truewatch": settings}, as_file=as_file)
+    return comments(*notes) + _sections(
+        {"openlineage": {"namespace": namespace("airflow")}, "truewatch": settings}, as_file=as_file
+    )
 
 
 def connection(settings: Settings, whole: Values, destinations: Mapping[str, Values], *, as_file: bool) -> str:
@@ -66,7 +67,7 @@ def connection(settings: Settings, whole: Values, destinations: Mapping[str, Val
     if as_file:
         notes += [f"Besides, in [truewatch] of airflow.cfg: {name} = {config_value(rest[name])}" for name in rest]
         return comments(*notes, fill_in, _IMPORT) + json.dumps({CONN_ID: _filled(fields)}, indent=2)
-    variables = _sections({"openlineage": _NAMESPACE, "truewatch": rest}, as_file=False)
+    variables = _sections({"openlineage": {"namespace": namespace("airflow")}, "truewatch": rest}, as_file=False)
     return comments(*notes, fill_in, _SEEN if token else None) + f"{variables}\n{_command(fields)}"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import sys
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -18,6 +20,11 @@ from truewatch_lineage.destinations.tokens import EnvToken, FileToken
 TYPE: Final = "truewatch_lineage.TrueWatchTransport"
 NAMESPACES: Final = {"airflow": "production-airflow", "dbt": "production-dbt"}
 """The names of the TrueWatch page's examples."""
+
+_SETS_NAMESPACE: Final = {
+    "airflow": ("AIRFLOW__OPENLINEAGE__NAMESPACE", "OPENLINEAGE_NAMESPACE"),
+    "dbt": ("OPENLINEAGE_NAMESPACE",),
+}
 
 THEN_DBT: Final = "# then: {} run"
 """A comment, so that the output can be evaluated by a shell."""
@@ -61,6 +68,19 @@ def written(whole: Values, destinations: Mapping[str, Values]) -> tuple[Written,
     return settings, list(dict.fromkeys(notes))
 
 
+def namespace(tool: str) -> str:
+    """Return the namespace that a tool's jobs have here, so that none is renamed; else an example's.
+
+    Args:
+        tool: ``airflow`` or ``dbt``.
+    """
+    conf = sys.modules.get("airflow.configuration")  # loaded where the command sees an Airflow
+    found = [os.environ.get(name) for name in _SETS_NAMESPACE[tool]]
+    if tool == "airflow" and conf is not None:
+        found.insert(1, conf.conf.get("openlineage", "namespace", fallback=None))
+    return next((name for name in found if name), NAMESPACES[tool])
+
+
 def comments(*texts: str | None) -> str:
     """Return each text as a line that a shell, a configuration and YAML all pass over."""
     return "".join(f"# {text}\n" for text in texts if text)
@@ -85,13 +105,13 @@ def _exports(tool: str, settings: Written) -> str:
     variables = {f"{PREFIX}{name.upper()}": value for name, value in settings.items()}
     if tool == "airflow":
         first = {
-            "AIRFLOW__OPENLINEAGE__NAMESPACE": NAMESPACES[tool],
+            "AIRFLOW__OPENLINEAGE__NAMESPACE": namespace(tool),
             "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps({"type": TYPE}),
         }
     else:
         first = {"OPENLINEAGE__TRANSPORT__TYPE": TYPE}
         if tool in NAMESPACES:
-            first["OPENLINEAGE_NAMESPACE"] = NAMESPACES[tool]
+            first["OPENLINEAGE_NAMESPACE"] = namespace(tool)
     return exports({**first, **variables}) + (f"\n{THEN_DBT.format(_DBT)}" if tool == "dbt" else "")
 
 
@@ -104,11 +124,11 @@ def config_file(tool: str, transport: Written, *, dbt: str = _DBT) -> str:
         dbt: The command that runs dbt with them.
     """
     if tool == "airflow":
-        return f"[openlineage]\nnamespace = {NAMESPACES[tool]}\ntransport = {config_value(transport)}"
+        return f"[openlineage]\nnamespace = {config_value(namespace(tool))}\ntransport = {config_value(transport)}"
     # JSON's values are YAML's too.
     lines = ["transport:", *(f"  {name}: {json.dumps(value)}" for name, value in transport.items())]
     if tool == "dbt":
-        lines = [f"# besides: export OPENLINEAGE_NAMESPACE={NAMESPACES[tool]}", *lines, THEN_DBT.format(dbt)]
+        lines = [f"# besides: {exports({'OPENLINEAGE_NAMESPACE': namespace(tool)})}", *lines, THEN_DBT.format(dbt)]
     return "\n".join(lines)
 
 

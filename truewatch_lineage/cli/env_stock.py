@@ -7,7 +7,7 @@ import shlex
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from truewatch_lineage.cli.env_own import NAMESPACES, THEN_DBT, comments, config_file, text
+from truewatch_lineage.cli.env_own import THEN_DBT, comments, config_file, namespace, text
 from truewatch_lineage.config import DestinationSettings
 from truewatch_lineage.destinations.tokens import EnvToken, FileToken
 
@@ -101,14 +101,14 @@ def _exports(tool: str, destination: DestinationSettings, token: str | None) -> 
         variables.append(f'AUTH="{{\\"type\\":\\"api_key\\",\\"apiKey\\":\\"{token}\\"}}"')
     exports = [f"export {_PREFIX}{variable}" for variable in variables]
     if tool == "dbt":
-        exports += [f"export OPENLINEAGE_NAMESPACE={NAMESPACES[tool]}", THEN_DBT.format(_DBT)]
+        exports += [f"export OPENLINEAGE_NAMESPACE={shlex.quote(namespace(tool))}", THEN_DBT.format(_DBT)]
     return "\n".join(exports)
 
 
 def _airflow(destination: DestinationSettings, token: str | None) -> str:
     transport = quoted(json.dumps(_transport(destination, _MARK if token else None)), _MARK, token or "")
     return (
-        f"export AIRFLOW__OPENLINEAGE__NAMESPACE={NAMESPACES['airflow']}\n"
+        f"export AIRFLOW__OPENLINEAGE__NAMESPACE={shlex.quote(namespace('airflow'))}\n"
         f"export AIRFLOW__OPENLINEAGE__TRANSPORT={transport}"
     )
 
