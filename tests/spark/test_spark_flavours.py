@@ -46,7 +46,7 @@ builder = configure(
 spark = builder.getOrCreate()
 """
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)  # a first run downloads and makes the environment
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ OURS = [("3.5", "properties"), ("4.0", "submit")]
 """What each run of the tests looks into; the rest is slow."""
 REST = [(version, form) for version in ("3.5", "4.0") for form in FLAVOURS if (version, form) not in OURS]
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)  # a first run downloads and makes the environment
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ VALUES = st.text(st.sampled_from(AWKWARD) | st.characters(exclude_categories=["C
 
 MANY = settings(max_examples=max(250, settings().max_examples))
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)  # a first run downloads and makes the environment
 
 
 @pytest.fixture(scope="module", params=["3.5", "4.0"])

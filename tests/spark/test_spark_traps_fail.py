@@ -24,7 +24,7 @@ DEFAULT = "/api/v1/lineage"
 NULL = ("Bearer null",)
 HOSTS = ("https://openway.truewatch.com", "https://lineage.example.com")
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)  # a first run downloads and makes the environment
 
 
 @dataclass
