@@ -43,6 +43,8 @@ def _started(dbt, command, folder, env=None):
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            # Where a shell has started the tests in its background, children would ignore Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - takes no lock
         )
     try:
         wait_until(lambda: "START python table model" in output.read_text(), WAIT_S, output.read_text)

@@ -10,6 +10,7 @@ PACKAGES = {
     "truewatch_lineage": ROOT,
     "truewatch_lineage_airflow": ROOT / "airflow_plugin",
     "truewatch_lineage_dbt": ROOT / "dbt_wrapper",
+    "dbt_truewatch_lineage": ROOT / "dbt_wrapper",
     "truewatch_lineage_spark": ROOT / "spark_conf",
 }
 
@@ -26,8 +27,8 @@ def environment(wheel, tmp_path_factory) -> Environment:
     return install(wheel, tmp_path_factory.mktemp("venv"))
 
 
-def test_the_wheel_holds_the_four_packages_and_nothing_else(wheel) -> None:
-    """Site-packages gets our four names and the metadata."""
+def test_the_wheel_holds_the_five_packages_and_nothing_else(wheel) -> None:
+    """Site-packages gets our five names and the metadata."""
     names = {name.split("/")[0] for name in wheel_files(wheel)}
 
     assert {name for name in names if not name.endswith(".dist-info")} == set(PACKAGES)

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from truewatch_lineage.spool import Binding, Store
 
 EPILOG = """\b
-Example:
+Examples:
   truewatch-lineage courier --metrics-port 9464
   curl http://127.0.0.1:9464/healthz
+  truewatch-lineage courier --airflow-conn-id truewatch_default
 """
 CONNECTIONS: Final = 64
 
