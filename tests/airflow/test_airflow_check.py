@@ -77,3 +77,12 @@ def test_a_transport_in_a_connection_is_found_and_completed(run) -> None:
     theirs, ours = composite["transports"]
     assert theirs == {**STOCK, "auth": {"type": "api_key", "apiKey": "<SECRET>"}}
     assert ours == {"type": "truewatch_lineage_airflow.transport.AirflowTransport"}
+
+
+def test_the_namespace_of_airflows_own_configuration_is_kept(run, tmp_path) -> None:
+    """What is printed renames no job of an Airflow that has a namespace already."""
+    (tmp_path / "airflow.cfg").write_text("[openlineage]\nnamespace = of-ours\n")
+
+    out = run("env", "airflow", TRUEWATCH_LINEAGE_URL="https://x.example").stdout
+
+    assert "export AIRFLOW__OPENLINEAGE__NAMESPACE=of-ours\n" in out

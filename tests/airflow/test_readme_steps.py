@@ -8,6 +8,7 @@ from itertools import chain
 
 import pytest
 from support.airflow import Airflow, environment
+from support.private import write_private
 from support.receiver import Receiver
 from support.repository import ROOT, code_blocks
 
@@ -46,8 +47,7 @@ def test_the_documentation_gives_the_same_steps() -> None:
 def test_the_steps_of_the_readme_make_lineage_arrive(tmp_path, version) -> None:
     """As they stand there, but for the url, the token's place and the folder to install from."""
     made, token_file = environment(version), tmp_path / "token"
-    token_file.write_text(TOKEN, encoding="utf-8")
-    token_file.chmod(0o600)
+    write_private(token_file, TOKEN)
     home = tmp_path / "airflow"
     home.mkdir()
     assert made.airflow("db", "migrate", home=home).returncode == 0

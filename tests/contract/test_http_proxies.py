@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.certificates import Authority
 from support.destinations import EVENT_GZ, TOKEN, destination, send, sender
+from support.private import write_private
 from support.proxy_server import ProxyServer
 from support.raw_server import Behaviour, RawServer, hang
 
@@ -183,9 +184,7 @@ def test_http_proxy_never_counts(monkeypatch) -> None:
 
 def test_netrc_never_replaces_the_token(monkeypatch) -> None:
     """Case 14: the configured token wins over ``~/.netrc``."""
-    netrc = Path(os.environ["HOME"]) / ".netrc"
-    netrc.write_text("machine 127.0.0.1 login bob password hunter2\n")
-    netrc.chmod(0o600)
+    netrc = write_private(Path(os.environ["HOME"]) / ".netrc", "machine 127.0.0.1 login bob password hunter2\n")
     monkeypatch.setenv("NETRC", str(netrc))
     with RawServer() as server, sender(server.url) as to:
         send(to)

@@ -7,6 +7,7 @@ import os
 import time
 
 import pytest
+from support.private import write_private
 from support.receiver import DATAWAY, Receiver
 from tables.receiver_rules import EVENT, event
 
@@ -68,9 +69,7 @@ def test_what_is_kept_is_bounded(tmp_path) -> None:
 def test_accepted_events_are_passed_on(tmp_path) -> None:
     """--tee: through the core's own delivery, by the settings; what was refused is not."""
     with Receiver(tokens=["their-token-0123"]) as theirs:
-        token = tmp_path / "token"
-        token.write_text("their-token-0123")
-        token.chmod(0o600)
+        token = write_private(tmp_path / "token", "their-token-0123")
         program = ("-c", _WITH_ENVIRONMENT.format(token=str(token), spool=str(tmp_path / "spool")))
         with Receiver(args=["--tee", "--url", theirs.url], program=program) as ours:
             assert "also delivered" in ours.stderr()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.destinations import EVENT, TOKEN, destination, send, sender
+from support.private import write_private
 from support.raw_server import Behaviour, RawServer, answer
 
 from truewatch_lineage.delivery.outcome import Verdict
@@ -26,9 +27,7 @@ PATHS = {
 
 
 def _token_file(folder: Path, text: str) -> FileToken:
-    path = folder / "token"
-    path.write_text(text)
-    path.chmod(0o600)
+    path = write_private(folder / "token", text)
     return FileToken(path)
 
 

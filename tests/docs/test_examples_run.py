@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.private import write_private
 from support.raw_server import RawServer
 from support.repository import ROOT, code_blocks
 
@@ -23,9 +24,7 @@ EXAMPLES = [
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_delivers_its_events(example: str, tmp_path: Path) -> None:
     """Run as it stands, but for the url and the token's place, the example delivers its first event as START."""
-    token_file = tmp_path / "token"
-    token_file.write_text("an-example-token\n", encoding="utf-8")
-    token_file.chmod(0o600)
+    token_file = write_private(tmp_path / "token", "an-example-token\n")
     with RawServer([]) as server:
         code = example.replace("https://openway.truewatch.com", server.url).replace(
             "/etc/truewatch/token", str(token_file)

@@ -6,12 +6,11 @@ import json
 import re
 import subprocess
 import sys
-from configparser import ConfigParser
-from types import SimpleNamespace
 
 import pytest
 import yaml
 from support.cli import run
+from support.private import write_private
 from support.raw_server import RawServer
 
 TOKEN = "9e12"
@@ -37,10 +36,7 @@ def server():
 @pytest.fixture
 def token_file(tmp_path):
     """A token that the stock client would take for a number."""
-    file = tmp_path / "to ken"
-    file.write_text(TOKEN, encoding="utf-8")
-    file.chmod(0o600)
-    return file
+    return write_private(tmp_path / "to ken", TOKEN)
 
 
 def _shell(exports, tmp_path):
@@ -154,17 +150,6 @@ def test_the_namespace_that_jobs_have_here_is_kept(monkeypatch, tool, variable, 
 
     assert re.search(r"(?i)namespace ?= ?of-ours$", out, re.MULTILINE)
     assert f"production-{tool}" not in out
-
-
-def test_the_namespace_of_airflows_own_configuration_is_kept(monkeypatch) -> None:
-    """As it is where the command sees an Airflow."""
-    configuration = ConfigParser()
-    configuration.read_string("[openlineage]\nnamespace = of-ours\n")
-    monkeypatch.setitem(sys.modules, "airflow.configuration", SimpleNamespace(conf=configuration))
-
-    out = run("env", "airflow", env={"url": "https://x.example"}).out
-
-    assert "export AIRFLOW__OPENLINEAGE__NAMESPACE=of-ours\n" in out
 
 
 @pytest.mark.parametrize(("stock", "command"), [([], "truewatch-dbt"), (["--stock"], "dbt-ol")])

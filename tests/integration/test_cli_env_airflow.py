@@ -10,6 +10,7 @@ import subprocess
 import pytest
 import yaml
 from support.cli import run
+from support.private import write_private
 
 SECRET = 'a "secret" $token'
 SETTINGS = {"url": "https://x.example/a%20b", "timeout": "7", "spool_dir": "/var/spool/lineage"}
@@ -38,10 +39,7 @@ def _beside(monkeypatch, env, *options):
 @pytest.fixture
 def token_file(tmp_path):
     """A token's file, whose path a shell must be told with care."""
-    file = tmp_path / "to ken"
-    file.write_text(SECRET, encoding="utf-8")
-    file.chmod(0o600)
-    return file
+    return write_private(tmp_path / "to ken", SECRET)
 
 
 def test_the_section_as_variables_and_as_a_file_says_the_same(token_file) -> None:

@@ -12,6 +12,7 @@ import click
 import pytest
 from support.cli import ndjson, run, run_child
 from support.events import tree
+from support.private import write_private
 from support.receiver import Receiver
 
 from truewatch_lineage.cli import main
@@ -168,9 +169,7 @@ def test_a_json_option_is_read_as_the_variable_is(tmp_path, receiver, event) -> 
 
 def _sources(tmp_path):
     """Give the settings for each kind of source of a token."""
-    file = tmp_path / "token"
-    file.write_text(CANARY, encoding="utf-8")
-    file.chmod(0o600)
+    file = write_private(tmp_path / "token", CANARY)
     command = json.dumps([sys.executable, "-c", f"print('{CANARY}')"])
     return {
         "token": {"token": CANARY},

@@ -18,6 +18,7 @@ import pytest
 from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import InputDataset, Job, Run, RunEvent, RunState
 from support.events import PRODUCER, SCHEMA, TIME, event_with, parsed, run_event
+from support.private import write_private
 from support.raw_server import RawServer, answer
 from support.spooled import spooled
 
@@ -215,9 +216,7 @@ def test_a_token_in_the_url_is_refused_with_the_fix(make, server, url):
 
 def test_netrc_and_proxy_variables_change_nothing(make, server, tmp_path, monkeypatch):
     """Upstream lets netrc replace the token and sends loopback traffic through the proxy."""
-    netrc = tmp_path / "netrc"
-    netrc.write_text("machine 127.0.0.1 login bob password hunter2\n")
-    netrc.chmod(0o600)
+    netrc = write_private(tmp_path / "netrc", "machine 127.0.0.1 login bob password hunter2\n")
     monkeypatch.setenv("NETRC", str(netrc))
     with RawServer() as proxy:
         for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"):

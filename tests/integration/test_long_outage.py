@@ -10,6 +10,7 @@ import pytest
 from support.couriers import Clock, post
 from support.destinations import destination
 from support.events import tree
+from support.private import write_private
 from support.raw_server import Behaviour, RawServer, answer
 from support.spooled import spooled
 
@@ -52,10 +53,7 @@ def folder(tmp_path):
 @pytest.fixture
 def token_file(tmp_path) -> Path:
     """Give a file with a token that is refused."""
-    file = tmp_path / "token"
-    file.write_text("old-token")
-    file.chmod(0o600)
-    return file
+    return write_private(tmp_path / "token", "old-token")
 
 
 def new_token_only():

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import pytest
 from support.events import tree
+from support.private import write_private
 from support.raw_server import RawServer
 
 from truewatch_lineage import TrueWatchTransport
@@ -93,8 +94,7 @@ def test_tokens_of_before_and_after_a_rotation_are_masked(transport, tmp_path):
     file = tmp_path / "token"
 
     def rotate(text):
-        (tmp_path / "new").write_text(text)
-        (tmp_path / "new").chmod(0o600)
+        write_private(tmp_path / "new", text)
         (tmp_path / "new").replace(file)
 
     rotate("first-token")

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from support.destinations import TOKEN
+from support.private import write_private
 from support.raw_server import Behaviour, RawServer, answer
 from support.scripts import run_script
 
@@ -82,10 +83,7 @@ def server():
 @pytest.fixture
 def canary_file(tmp_path):
     """Give a file that holds the token and nothing else."""
-    file = tmp_path / "canary"
-    file.write_text(TOKEN)
-    file.chmod(0o600)
-    return file
+    return write_private(tmp_path / "canary", TOKEN)
 
 
 SOURCES = {

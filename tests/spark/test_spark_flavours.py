@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from support.private import write_private
 from support.requests_log import RecordingReceiver
 from support.spark import AS_LOCAL, environment
 from support.spark_flavours import FLAVOURS, Scene, exported, program, written
@@ -59,10 +60,7 @@ def receiver():
 @pytest.fixture
 def token_file(tmp_path):
     """The file that holds the token; the only one."""
-    path = tmp_path / "token"
-    path.write_text(TOKEN, encoding="utf-8")
-    path.chmod(0o600)
-    return path
+    return write_private(tmp_path / "token", TOKEN)
 
 
 @pytest.mark.parametrize(("version", "form", "kind"), CASES)
@@ -106,8 +104,7 @@ def test_two_destinations_get_all_events_each_with_its_own_token(version, form, 
     spark = environment(version)
     (tmp_path / "base.conf").write_text(AS_LOCAL, encoding="utf-8")
     base = ["--base", tmp_path / "base.conf"] if form == "properties" else []
-    (tmp_path / "other").write_text(OTHER, encoding="utf-8")
-    (tmp_path / "other").chmod(0o600)
+    write_private(tmp_path / "other", OTHER)
     with RecordingReceiver(tokens=[OTHER]) as second:
         places = {
             "one": {"destination": "dataway", "url": receiver.url, "token_file": str(token_file)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.private import write_private
 from support.requests_log import RecordingReceiver
 from support.spark import HARBOUR, environment
 from support.spark_flavours import FLAVOURS, Scene, written
@@ -36,10 +37,7 @@ pytestmark = pytest.mark.timeout(900)  # a first run downloads and makes the env
 @pytest.fixture
 def token_file(tmp_path):
     """The file that holds the token; the only one."""
-    path = tmp_path / "token"
-    path.write_text(TOKEN, encoding="utf-8")
-    path.chmod(0o600)
-    return path
+    return write_private(tmp_path / "token", TOKEN)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from openlineage.client import OpenLineageClient
+from support.private import write_private
 
 from truewatch_lineage.config import load
 from truewatch_lineage.destinations import tokens
@@ -43,8 +44,7 @@ def parsed_by_upstream(environ):
 
 def by_file(token, folder):
     """Write the token as ``echo`` does, and name the file."""
-    (folder / "token").write_text(token + "\n")
-    (folder / "token").chmod(0o600)
+    write_private(folder / "token", token + "\n")
     return revealed({**BASE, "token_file": str(folder / "token")})
 
 

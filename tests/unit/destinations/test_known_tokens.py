@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from support.private import write_private
 
 from truewatch_lineage.destinations.known_tokens import PAUSE_SECONDS, KnownTokens
 from truewatch_lineage.destinations.tokens import CommandToken, EnvToken, FileToken, StaticToken, Token
@@ -16,9 +17,7 @@ def rotating(tmp_path):
     path = tmp_path / "token"
 
     def rotate(text):
-        new = tmp_path / "new"
-        new.write_text(text)
-        new.chmod(0o600)
+        new = write_private(tmp_path / "new", text)
         new.replace(path)
 
     rotate("first-token")

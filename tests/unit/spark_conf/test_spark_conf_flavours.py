@@ -8,6 +8,7 @@ import re
 import pytest
 import yaml
 from support import cli
+from support.private import write_private
 from support.spark_parsed import PARSERS, exports, parsed
 
 from truewatch_lineage_spark.flavours import FLAVOURS
@@ -23,10 +24,7 @@ FILLED_IN = [form for form, flavour in FLAVOURS.items() if flavour.carrier == "p
 @pytest.fixture
 def token_file(tmp_path):
     """The file that holds the token."""
-    file = tmp_path / "token"
-    file.write_text(TOKEN)
-    file.chmod(0o600)
-    return file
+    return write_private(tmp_path / "token", TOKEN)
 
 
 def written(form, env, *options):
@@ -383,9 +381,9 @@ FILES = {
 @pytest.mark.parametrize("form", FLAVOURS)
 def test_what_is_written_passes_the_check(form, profile, tmp_path):
     """The two commands of this package are of one mind."""
-    file = tmp_path / FILES.get(form, "x.json")
-    file.write_text(written(form, {"url": "https://x.example"}, "--profile", profile).out, encoding="utf-8")
-    file.chmod(0o600)
+    file = write_private(
+        tmp_path / FILES.get(form, "x.json"), written(form, {"url": "https://x.example"}, "--profile", profile).out
+    )
 
     ran = cli.run("spark", "check", file)
 

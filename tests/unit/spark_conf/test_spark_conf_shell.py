@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from support import cli
+from support.private import write_private
 
 TOKEN = "123e4_tkn-%s$HOME`'~"
 HOLDS = {
@@ -40,9 +41,7 @@ def commented(form, env, starts):
 @pytest.mark.parametrize("source", ["token_file", "token_env"])
 def test_exports_make_json_of_the_token(source, method, expected, tmp_path):
     """From a file whose name a shell would split, or from a variable; whatever the token holds."""
-    file = tmp_path / "it's a file"
-    file.write_text(TOKEN + "\n")
-    file.chmod(0o600)
+    file = write_private(tmp_path / "it's a file", TOKEN + "\n")
     env = {
         "url": "https://x.example",
         "auth_method": method,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 
 import pytest
+from support.couriers import Clock
 
 from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store
 from truewatch_lineage.spool.glance import ages, has_due
@@ -15,20 +16,10 @@ ONE = Binding("one", "dataway", "https://one.example/v1/write/openlineage")
 TWO = Binding("two", "portal", "https://portal.example/api/data-registry/lineage")
 
 
-class Clock:
-    """A clock that is set by hand."""
-
-    now = NOW
-
-    def __call__(self):
-        """Return the time."""
-        return self.now
-
-
 @pytest.fixture
 def clock():
     """A clock."""
-    return Clock()
+    return Clock(NOW)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from support.couriers import Clock
 from support.spool_audit import audit
 
 from truewatch_lineage.errors import SpoolBusyError, SpoolCorruptError, SpoolFullError, SpoolUnusableError
@@ -20,16 +21,6 @@ from truewatch_lineage.spool.fates import Fate, fates
 A = Binding("a", "dataway", "http://a/v1")
 B = Binding("b", "portal", "http://b/v1")
 DAY = 86_400.0
-
-
-class Clock:
-    """A clock that is set by hand."""
-
-    now = 1_700_000_000.0
-
-    def __call__(self):
-        """Return the time."""
-        return self.now
 
 
 @pytest.fixture
