@@ -140,6 +140,18 @@ def test_many_refusals_at_once_ask_a_command_once(tmp_path) -> None:
         assert len(counter.read_text().splitlines()) == 2
 
 
+def test_a_token_that_is_rotated_right_after_a_refusal_is_found_at_the_next(tmp_path) -> None:
+    """However little time is between: the second refusal is of a token that was read before the rotation."""
+    file = write_private(tmp_path / "token", "old-token")
+    source = CommandToken(["cat", str(file)])
+    with RawServer([answer(401), answer(401), answer()]) as server, sender(server.url, token_source=source) as to:
+        assert send(to).verdict is Verdict.PARK
+        write_private(file, "new-token")
+        assert send(to).verdict is Verdict.DELIVERED
+
+        assert server.requests[-1].header("Authorization") == "Bearer new-token"
+
+
 def test_a_token_that_can_not_be_read_parks_without_a_request(tmp_path) -> None:
     """The message says how to mend it; the event stays."""
     missing = FileToken(tmp_path / "missing")

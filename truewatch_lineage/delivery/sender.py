@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from importlib import metadata
 from pathlib import Path
 from typing import Final
@@ -26,7 +27,7 @@ from truewatch_lineage.events.redact import Redactor
 from truewatch_lineage.protocol import TOKEN_HEADER, TOKEN_QUERY
 
 REREAD_SECONDS: Final = 5.0
-"""A token refused to many threads at once is read again once, not by each: a command may be slow."""
+"""How often a token is read again at most for a 403, which may be each event's own fault: a command may be slow."""
 
 _FINGERPRINT_BYTES: Final = 8
 
@@ -79,9 +80,12 @@ class Sender:
         source = self._source()
         try:
             token = self._token(source, deadline) if source else None
+            began = time.monotonic()
             outcome = self._post(body_gz, token, deadline, coded=self._gzip)
             if outcome.reread_token and source and token:
-                fresh = self._fresh(source, token, deadline)
+                is_sure = outcome.status == HTTPStatus.UNAUTHORIZED
+                since = began if is_sure else time.monotonic() - REREAD_SECONDS
+                fresh = self._fresh(source, token, since, deadline)
                 if fresh != token:
                     token = fresh
                     outcome = self._post(body_gz, token, deadline, coded=self._gzip)
@@ -137,11 +141,11 @@ class Sender:
         with self._alone(deadline):
             return source.get(within=deadline - time.monotonic())
 
-    def _fresh(self, source: TokenSource, refused: Token, deadline: float) -> Token:
-        """Return the source's token of now: read again, unless another thread has just done so."""
+    def _fresh(self, source: TokenSource, refused: Token, since: float, deadline: float) -> Token:
+        """Return the source's token of now: read again, unless a thread has done so since a time."""
         with self._alone(deadline) as reread:
             current = source.known() or refused
-            if current != refused or time.monotonic() - reread.at < REREAD_SECONDS:
+            if current != refused or reread.at > since:
                 return current
             current = source.get(refresh=True, within=deadline - time.monotonic())
             reread.at = time.monotonic()
