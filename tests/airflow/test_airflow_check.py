@@ -7,7 +7,7 @@ import json
 import pytest
 from support.airflow import environment
 
-VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
+VERSIONS = ("3", "2")
 SECRET = "tkn_0123456789_secret"
 STOCK = {"type": "async_http", "url": "http://there.example", "auth": {"type": "api_key", "apiKey": SECRET}}
 COMMAND = "from truewatch_lineage.cli import main; main(prog_name='truewatch-lineage')"

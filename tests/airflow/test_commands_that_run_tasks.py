@@ -18,9 +18,7 @@ LOG = {"AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO", "TRUEWATCH_LINEAGE_DELIVERY_BU
 pytestmark = pytest.mark.timeout(300)
 
 
-@pytest.mark.parametrize(
-    "version", [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in "32"]
-)
+@pytest.mark.parametrize("version", ["3", "2"])
 def test_every_event_of_a_command_that_runs_tasks_arrives(version, tmp_path):
     """By the connection in Airflow's database, which the forks that emit can't ask a supervisor for."""
     airflow = environment(version)

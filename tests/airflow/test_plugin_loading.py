@@ -122,7 +122,7 @@ CASES = {
         env={VARIABLE: json.dumps({"type": "composite", "transports": {"tw": OWN, "other": json.loads(HTTP)}})},
     ),
 }
-VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
+VERSIONS = ("3", "2")
 
 
 @pytest.fixture(scope="module", params=VERSIONS)

@@ -7,7 +7,7 @@ import json
 import pytest
 from support.airflow import environment
 
-VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
+VERSIONS = ("3", "2")
 ALLOWED_S = 0.060
 TIMED = """
 import gc, importlib, json, sys, time

@@ -12,7 +12,7 @@ from support.private import write_private
 from support.receiver import Receiver
 from support.repository import ROOT, code_blocks
 
-VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
+VERSIONS = ("3", "2")
 TOKEN = "a-token-of-the-readme"
 INSTALL = "pip install '.[airflow]'"
 # What pip would find: whether all that the extra asks for is in this environment already.

@@ -32,7 +32,7 @@ BUSY_S = 8.0
 """What a busy machine may add to a budget; with the short one it is still less than an attempt may take by itself."""
 
 WIDE_S = 600.0
-VERSIONS = [pytest.param(name, marks=pytest.mark.xdist_group(f"airflow{name}")) for name in ("3", "2")]
+VERSIONS = ("3", "2")
 
 
 @dataclass(frozen=True)
