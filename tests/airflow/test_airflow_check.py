@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.airflow import environment
+from support.airflow import VERSIONS, environment
 
-VERSIONS = ("3", "2")
 SECRET = "tkn_0123456789_secret"
 STOCK = {"type": "async_http", "url": "http://there.example", "auth": {"type": "api_key", "apiKey": SECRET}}
 COMMAND = "from truewatch_lineage.cli import main; main(prog_name='truewatch-lineage')"

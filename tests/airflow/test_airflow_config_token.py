@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.airflow import environment
-from support.airflow_connections import INSIDE, VERSIONS, Connections
+from support.airflow import VERSIONS, environment
+from support.airflow_connections import INSIDE, Connections
 
 FIRST, SECOND = "tkn_first_0123456789", "tkn_second_0123456789"
 pytestmark = pytest.mark.timeout(120)

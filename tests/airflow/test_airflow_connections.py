@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.airflow import environment
-from support.airflow_connections import VERSIONS, Connections
+from support.airflow import VERSIONS, environment
+from support.airflow_connections import Connections
 from support.receiver import Receiver
 
 OLD, NEW = "tkn_0123456789_of_old", "tkn_9876543210_of_new"

@@ -8,8 +8,8 @@ import subprocess
 from contextlib import contextmanager
 
 import pytest
-from support.airflow import environment
-from support.airflow_connections import VERSIONS, Connections
+from support.airflow import VERSIONS, environment
+from support.airflow_connections import Connections
 from support.airflow_processes import wait_until
 from support.receiver import PORTAL, Receiver
 

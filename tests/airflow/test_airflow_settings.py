@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.airflow import environment
-from support.airflow_connections import INSIDE, VERSIONS
+from support.airflow import VERSIONS, environment
+from support.airflow_connections import INSIDE
 from tables.airflow_settings import SITUATIONS
 
 pytestmark = pytest.mark.timeout(180)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from support.airflow import environment
+from support.airflow import VERSIONS, environment
 from support.receiver import Receiver
 from support.spooled import spooled
 
@@ -18,7 +18,7 @@ LOG = {"AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO", "TRUEWATCH_LINEAGE_DELIVERY_BU
 pytestmark = pytest.mark.timeout(300)
 
 
-@pytest.mark.parametrize("version", ["3", "2"])
+@pytest.mark.parametrize("version", VERSIONS)
 def test_every_event_of_a_command_that_runs_tasks_arrives(version, tmp_path):
     """By the connection in Airflow's database, which the forks that emit can't ask a supervisor for."""
     airflow = environment(version)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.airflow import environment
+from support.airflow import VERSIONS, environment
 
 INSIDE = Path(__file__).parent / "inside" / "loading.py"
 LATE = '{"type": "truewatch_lineage_airflow.transport.AirflowTransport"}'
@@ -122,7 +122,6 @@ CASES = {
         env={VARIABLE: json.dumps({"type": "composite", "transports": {"tw": OWN, "other": json.loads(HTTP)}})},
     ),
 }
-VERSIONS = ("3", "2")
 
 
 @pytest.fixture(scope="module", params=VERSIONS)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.airflow import environment
+from support.airflow import VERSIONS, environment
 
-VERSIONS = ("3", "2")
 ALLOWED_S = 0.060
 TIMED = """
 import gc, importlib, json, sys, time

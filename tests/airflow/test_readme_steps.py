@@ -7,12 +7,11 @@ import subprocess
 from itertools import chain
 
 import pytest
-from support.airflow import Airflow, environment
+from support.airflow import VERSIONS, Airflow, environment
 from support.private import write_private
 from support.receiver import Receiver
 from support.repository import ROOT, code_blocks
 
-VERSIONS = ("3", "2")
 TOKEN = "a-token-of-the-readme"
 INSTALL = "pip install '.[airflow]'"
 # What pip would find: whether all that the extra asks for is in this environment already.

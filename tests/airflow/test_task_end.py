@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.airflow import environment
+from support.airflow import VERSIONS, environment
 from support.events import tree
 from support.raw_server import Behaviour, RawServer, answer, hang
 from support.spooled import spooled
@@ -32,7 +32,6 @@ BUSY_S = 8.0
 """What a busy machine may add to a budget; with the short one it is still less than an attempt may take by itself."""
 
 WIDE_S = 600.0
-VERSIONS = ("3", "2")
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.airflow_environments import Environment, environment
+from support.airflow_environments import VERSIONS, Environment, environment
 from support.airflow_processes import Processes, free_port, tail, wait_until
 from support.repository import ROOT
 
-__all__ = ["Airflow", "Environment", "Task", "environment"]
+__all__ = ["VERSIONS", "Airflow", "Environment", "Task", "environment"]
 
 START_SECONDS = 120
 RUN_SECONDS = 120

@@ -14,7 +14,6 @@ from support.airflow_environments import Environment
 from support.airflow_processes import wait_until
 from support.repository import ROOT
 
-VERSIONS = ("3", "2")
 INSIDE = ROOT / "tests" / "airflow" / "inside"
 STEP_SECONDS = 60
 

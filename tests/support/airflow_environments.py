@@ -12,10 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from support.environments import OUTSIDE, Made, folder_name, skip_unless_possible
+from support.environments import OUTSIDE, Made, folder_name, run_child, skip_unless_possible
 from support.repository import ROOT, pyproject
 
 RUN_SECONDS = 120
+VERSIONS = ("3", "2")
+"""The environments that each run of the tests has: the newest of both."""
+
 DAGS = ROOT / "tests" / "airflow" / "dags"
 
 
@@ -125,16 +128,7 @@ class Environment:
         self, command: list[str], home: Path, env: Mapping[str, str] | None, timeout: float
     ) -> subprocess.CompletedProcess[str]:
         command[0] = str(self.python.parent / command[0])  # Popen looks for it on our own PATH, not on the child's
-        return subprocess.run(
-            command,
-            cwd=home,
-            env=self.variables(home, env),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        return run_child(command, cwd=home, env=self.variables(home, env), timeout=timeout)
 
 
 def environment(name: str) -> Environment:

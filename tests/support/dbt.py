@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from support.cli import Ran
-from support.environments import OUTSIDE, Made, folder_name, skip_unless_possible
+from support.environments import OUTSIDE, Made, folder_name, run_child, skip_unless_possible
 from support.repository import ROOT, pyproject
 
 RUN_SECONDS = 120
@@ -88,16 +87,8 @@ class Dbt:
         Raises:
             subprocess.TimeoutExpired: It took longer than ``timeout`` seconds, and was killed.
         """
-        done = subprocess.run(
-            self.command(name, *args),
-            cwd=project,
-            env=self.variables(project.parent, env),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        variables = self.variables(project.parent, env)
+        done = run_child(self.command(name, *args), cwd=project, env=variables, timeout=timeout)
         return Ran(done.returncode, done.stdout, done.stderr)
 
 

@@ -14,7 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +84,26 @@ class Made:
         wheel = next(folder.glob("*.whl"))
         options = ["--quiet", "--offline", "--no-deps", "--reinstall", "--python", str(self.python)]
         _uv("pip", "install", *options, str(wheel))
+
+
+def run_child(
+    command: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Run a command without input, and keep what it says; a failure shows in the result.
+
+    Raises:
+        subprocess.TimeoutExpired: It took longer than ``timeout`` seconds, and was killed.
+    """
+    return subprocess.run(
+        command,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
 
 
 def folder_name(name: str) -> str:

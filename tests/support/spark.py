@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from support.environments import OUTSIDE, Made, folder_name, skip_unless_possible
+from support.environments import OUTSIDE, Made, folder_name, run_child, skip_unless_possible
 from support.maven import jar
 from support.repository import ROOT
 from truewatch_lineage_spark.versions import Jar, choose
@@ -148,16 +148,7 @@ class Spark:
     ) -> Ran:
         """Run a command of this environment; as ``submit``."""
         (_conf_folder(home) / "spark-defaults.conf").write_text(properties, encoding="utf-8")
-        done = subprocess.run(
-            command,
-            cwd=home,
-            env=self.variables(home, env),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=RUN_SECONDS,
-            check=False,
-        )
+        done = run_child(command, cwd=home, env=self.variables(home, env), timeout=RUN_SECONDS)
         return Ran(done.returncode, done.stdout, done.stderr, home)
 
 
