@@ -1,4 +1,4 @@
-"""Drains the spool: a leader for each destination, in the caller's thread or in threads of its own."""
+"""Drains the spool, or another queue: a leader each destination, in the caller's thread or in threads of its own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import Final
 from truewatch_lineage.config import DestinationSettings
 from truewatch_lineage.courier import inline
 from truewatch_lineage.courier.leader import Leader, binding_of
+from truewatch_lineage.courier.queue import Queue
 from truewatch_lineage.courier.service import Service
 from truewatch_lineage.errors import SpoolError
 from truewatch_lineage.notices import Notices
-from truewatch_lineage.spool import Binding, Store
+from truewatch_lineage.spool import Binding
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ class Courier:
     """Delivers the events of some destinations.
 
     Args:
-        store: The spool.
+        queue: The spool, or another queue.
         destinations: Whose events are delivered; rows bound to other settings are left alone.
         connections: Attempts in flight at most for a destination that sets no ``concurrency``.
         chance: Returns a float in [0, 1), for the jitter.
@@ -37,14 +38,14 @@ class Courier:
 
     def __init__(
         self,
-        store: Store,
+        queue: Queue,
         destinations: Sequence[DestinationSettings],
         *,
         connections: int,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._store = store
-        self._leaders = {binding_of(one): Leader(store, one, connections, chance) for one in destinations}
+        self._queue = queue
+        self._leaders = {binding_of(one): Leader(queue, one, connections, chance) for one in destinations}
         self._services: list[Service] = []
 
     def start(self, *, poll: float) -> None:
@@ -57,7 +58,7 @@ class Courier:
             RuntimeError: If no thread can be started, as at interpreter exit.
         """
         for leader in self._leaders.values():
-            service = Service(self._store, leader, poll)
+            service = Service(self._queue, leader, poll)
             service.start()
             self._services.append(service)
 
@@ -73,7 +74,7 @@ class Courier:
             ids: The event to deliver for each destination.
             deadline: Of ``time.monotonic()``.
         """
-        self._each(ids, deadline, lambda leader: inline.deliver(self._store, leader, ids[leader.binding], deadline))
+        self._each(ids, deadline, lambda leader: inline.deliver(self._queue, leader, ids[leader.binding], deadline))
 
     def drain(self, timeout: float, *, probe: bool = False, wait: bool = False, follow: bool = True) -> None:
         """Deliver what is due, for at most ``timeout`` seconds.
@@ -97,7 +98,7 @@ class Courier:
         Raises:
             SpoolError: If the spool can't be read.
         """
-        return sum(self._store.pending(binding) for binding in self._leaders)
+        return sum(self._queue.pending(binding) for binding in self._leaders)
 
     def finish(self, timeout: float) -> None:
         """Tell the background threads to deliver what is due for at most ``timeout`` seconds more and then to end."""
@@ -117,7 +118,7 @@ class Courier:
             leader.close()
         if self._services:
             self._services.clear()
-            self._store.close()
+            self._queue.close()
 
     def _each(self, bindings: Iterable[Binding], deadline: float, action: Callable[[Leader], None]) -> None:
         """Run an action for several destinations at once, so that a slow one does not spend another's budget."""

@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from truewatch_lineage.courier.leader import Leader
-from truewatch_lineage.spool import Store
+from truewatch_lineage.courier.queue import Queue
 
 MAX_AHEAD: Final = 100
 """No emit spends time on delivery while more events than this wait ahead of its own."""
@@ -15,14 +15,14 @@ _FIRST_WAIT: Final = 0.002
 _LONGEST_WAIT: Final = 0.02
 
 
-def deliver(store: Store, leader: Leader, event_id: int, deadline: float) -> None:
+def deliver(queue: Queue, leader: Leader, event_id: int, deadline: float) -> None:
     """Have one event delivered, and what waits ahead of it, by leading or by waiting for whoever leads.
 
     Returns at once where the destination is paused or parked, where more than 100 events wait ahead, or where another
     process leads and the event's lane waits for a later time.
 
     Args:
-        store: The spool.
+        queue: What the leader drains.
         leader: Of the event's destination.
         event_id: The event.
         deadline: Of ``time.monotonic()``.
@@ -32,15 +32,15 @@ def deliver(store: Store, leader: Leader, event_id: int, deadline: float) -> Non
     """
     wait = _FIRST_WAIT
     while time.monotonic() < deadline and leader.may_try(leader.standing()):
-        if store.pending(leader.binding, before=event_id, limit=MAX_AHEAD + 1) > MAX_AHEAD:
+        if queue.pending(leader.binding, before=event_id, limit=MAX_AHEAD + 1) > MAX_AHEAD:
             return
         if leader.try_lead():
             try:
-                leader.lead(goal=lambda: not store.is_pending(event_id), deadline=deadline, threads=False)
+                leader.lead(goal=lambda: not queue.is_pending(event_id), deadline=deadline, threads=False)
             finally:
                 leader.resign()
             return
-        due = store.lane_due(event_id)
+        due = queue.lane_due(event_id)
         if due is None or leader.seconds_until(due) > 0.0:
             return
         time.sleep(min(wait, max(0.0, deadline - time.monotonic())))

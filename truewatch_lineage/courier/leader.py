@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import random
 import threading
@@ -14,16 +13,14 @@ from typing import Final
 
 from truewatch_lineage.config import DestinationSettings
 from truewatch_lineage.courier.policy import Attempt, Moment, decide, reopened
+from truewatch_lineage.courier.queue import Queue
 from truewatch_lineage.courier.telling import Telling
 from truewatch_lineage.courier.workers import Finished, Window, Workers
 from truewatch_lineage.delivery.outcome import Outcome, Verdict
 from truewatch_lineage.delivery.sender import Sender
-from truewatch_lineage.protocol import MIB
-from truewatch_lineage.spool import Binding, Standing, Store
-from truewatch_lineage.spool.locks import FileLock
+from truewatch_lineage.spool import Binding, Standing
 from truewatch_lineage.spool.store import CLOCK_TOLERANCE
 
-CHECKPOINT_BYTES: Final = 4 * MIB
 POLL_SECONDS: Final = 0.25
 """How often a leader that waits for attempts looks for events of other processes."""
 
@@ -44,7 +41,7 @@ class Leader:
     """The deliverer of one destination in this process.
 
     Args:
-        store: The spool.
+        queue: The spool, or another queue.
         destination: Whose events are delivered.
         connections: How many attempts may be in flight, where the destination sets no ``concurrency``.
         chance: Returns a float in [0, 1), for the jitter.
@@ -52,23 +49,22 @@ class Leader:
 
     def __init__(
         self,
-        store: Store,
+        queue: Queue,
         destination: DestinationSettings,
         connections: int,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.binding = binding_of(destination)
-        self._store = store
+        self._queue = queue
         self._destination = destination
         self._connections = destination.concurrency or connections
         self._chance = chance
-        self._sender = Sender(destination, connections=self._connections, clock=store.clock)
+        self._sender = Sender(destination, connections=self._connections, clock=queue.clock)
         self._workers = Workers(self._try)
         self._window = Window(self._connections)
         self._told = Telling(destination.name)
         self._turn = threading.Lock()
-        self._lock = FileLock(store.folder / f"leader-{_short_hash(self.binding)}.lock")
-        self._key: tuple[int, bytes] = (-1, b"")
+        self._lock = queue.leadership(self.binding)
         self._number = 0
         self._deadline = self._cut = math.inf
 
@@ -100,7 +96,7 @@ class Leader:
         Raises:
             SpoolError: If the spool can't be read.
         """
-        standing = self._store.standing(self.binding)
+        standing = self._queue.standing(self.binding)
         if standing.state == "parked" and standing.parked_with is not None:
             fingerprint = self._fingerprint()
             if fingerprint is not None and fingerprint != standing.parked_with:
@@ -109,7 +105,7 @@ class Leader:
 
     def seconds_until(self, when: float) -> float:
         """Return the seconds until a time; one further ahead than any we set means that the clock was turned back."""
-        ahead = when - self._store.clock()
+        ahead = when - self._queue.clock()
         return 0.0 if ahead > CLOCK_TOLERANCE else max(0.0, ahead)
 
     def may_try(self, standing: Standing) -> bool:
@@ -123,9 +119,9 @@ class Leader:
             SpoolError: If the spool can't be read.
         """
         if standing.state != "ready":  # asked at each emit of an outage: next_due would look at all that waits
-            waits = self._store.pending(self.binding, limit=1)
+            waits = self._queue.pending(self.binding, limit=1)
             return self.seconds_until(standing.until or 0.0) if waits else math.inf
-        due = self._store.next_due(self.binding)
+        due = self._queue.next_due(self.binding)
         return math.inf if due is None else self.seconds_until(due)
 
     def lead(self, *, goal: Goal, deadline: float, threads: bool, probe: bool = False) -> None:
@@ -156,7 +152,7 @@ class Leader:
                 self._settle(finished)
                 for attempt, _ in finished:
                     flying.pop(attempt.event.id, None)
-        self._store.tidy_if_due()
+        self._queue.tidy_if_due()
 
     def wake(self) -> None:
         """Let `lead` look for new events while it waits for attempts."""
@@ -179,10 +175,10 @@ class Leader:
             return []
         standing = self.standing()
         if standing.state == "ready":
-            found = self._store.heads(self.binding, room, leave_out=flying)
+            found = self._queue.heads(self.binding, room, leave_out=flying)
         else:
             may_probe = not flying and (probe or self.may_try(standing))
-            found = self._store.probe(self.binding) if may_probe else []
+            found = self._queue.probe(self.binding) if may_probe else []
         first = max(self._number, standing.attempts) + 1
         self._number = first + len(found) - 1
         return [Attempt(event, first + i, standing.stopped_at) for i, event in enumerate(found)]
@@ -216,21 +212,12 @@ class Leader:
         settlements = []
         for attempt, outcome in sorted(finished, key=lambda pair: pair[0].number):
             self._window.note(outcome)
-            moment = Moment(self._store.clock(), self._chance)
+            moment = Moment(self._queue.clock(), self._chance)
             settlement, standing = decide(standing, attempt, outcome, moment)
             settlements.append(settlement)
-        self._store.settle(self.binding, settlements, standing)
+        self._queue.settle(self.binding, settlements, standing)
         self._told.settled(before, standing, settlements)
-        if self._store.database.wal_bytes() > CHECKPOINT_BYTES:
-            self._store.database.checkpoint()
+        self._queue.relieve()
 
     def _fingerprint(self) -> str | None:
-        generation = self._store.database.generation
-        if self._key[0] != generation:
-            self._key = (generation, self._store.fingerprint_key())
-        return self._sender.fingerprint(self._key[1])
-
-
-def _short_hash(binding: Binding) -> str:
-    text = f"{binding.name}\0{binding.kind}\0{binding.url}"
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return self._sender.fingerprint(self._queue.fingerprint_key())

@@ -13,9 +13,9 @@ from typing import Final
 
 from truewatch_lineage.courier.inline import drain
 from truewatch_lineage.courier.leader import Leader
+from truewatch_lineage.courier.queue import Queue
 from truewatch_lineage.errors import SpoolError
 from truewatch_lineage.notices import Notices
-from truewatch_lineage.spool import Store
 
 log = logging.getLogger(__name__)
 
@@ -32,13 +32,13 @@ class Service:
     """Leads a destination whenever something is due and nobody else leads.
 
     Args:
-        store: The spool.
+        waiting: What the leader drains.
         leader: Of the destination.
         poll: Seconds between two looks for events of other processes; `wake` tells of this one's.
     """
 
-    def __init__(self, store: Store, leader: Leader, poll: float) -> None:
-        self._store = store
+    def __init__(self, waiting: Queue, leader: Leader, poll: float) -> None:
+        self._waiting = waiting
         self._leader = leader
         self._poll = poll
         # Not an Event: `finish` may be called by the garbage collector, in the middle of anything, and this queue alone
@@ -111,7 +111,7 @@ class Service:
     def _turn(self, *, is_signalled: bool) -> None:
         """Lead while something is due; costs one small query where nothing has changed."""
         # Commits of this process do not change the version; `wake` tells of them.
-        version = self._store.database.version()
+        version = self._waiting.version()
         if not is_signalled and version == self._seen and time.monotonic() < self._next:
             return
         self._seen = version

@@ -12,16 +12,19 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from truewatch_lineage.errors import SpoolCorruptError, SpoolError, SpoolFullError
+from truewatch_lineage.protocol import MIB
 from truewatch_lineage.spool import folder as folders
 from truewatch_lineage.spool import rows
 from truewatch_lineage.spool.ballast import Ballast
 from truewatch_lineage.spool.database import Database
 from truewatch_lineage.spool.interval import Interval
+from truewatch_lineage.spool.locks import FileLock
 from truewatch_lineage.spool.records import Binding, Entry, Queued, Settlement, Standing, from_row
 from truewatch_lineage.spool.share import Share
 from truewatch_lineage.spool.soundness import LAST_ID
 
 TIDY_SECONDS: Final = 600.0
+CHECKPOINT_BYTES: Final = 4 * MIB
 
 CLOCK_TOLERANCE: Final = 3600.0
 """Seconds: a due time further ahead than any we set means that the clock was turned back, and counts as due."""
@@ -65,6 +68,12 @@ class Store:
         self._fillings = Interval(TIDY_SECONDS, clock)
         self._ids: dict[Binding, int] = {}
         self._generation = 0
+        self._key: tuple[int, bytes] = (-1, b"")
+
+    def leadership(self, binding: Binding) -> FileLock:
+        """Return the lock of whoever delivers to a destination, not taken yet; a killed holder frees it."""
+        text = f"{binding.name}\0{binding.kind}\0{binding.url}"
+        return FileLock(self.folder / f"leader-{hashlib.sha256(text.encode()).hexdigest()[:16]}.lock")
 
     def put(self, entries: Sequence[Entry], *, wait: float | None = None) -> list[int | None]:
         """Store events in one durable commit.
@@ -227,9 +236,28 @@ class Store:
         Raises:
             SpoolError: If the spool can't be read.
         """
-        with self.database.read() as connection:
-            query = "SELECT value FROM meta WHERE key = 'fingerprint_key' AND typeof(value) = 'blob'"
-            return bytes(connection.execute(query).fetchone()[0])
+        if self._key[0] != self.database.generation:
+            with self.database.read() as connection:
+                query = "SELECT value FROM meta WHERE key = 'fingerprint_key' AND typeof(value) = 'blob'"
+                self._key = (self.database.generation, bytes(connection.execute(query).fetchone()[0]))
+        return self._key[1]
+
+    def version(self) -> int:
+        """Return a number that changes when another connection has committed.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+        return self.database.version()
+
+    def relieve(self) -> None:
+        """Bring the log into the database where it has grown large.
+
+        Raises:
+            SpoolError: If it could not be written.
+        """
+        if self.database.wal_bytes() > CHECKPOINT_BYTES:
+            self.database.checkpoint()
 
     def tidy_if_due(self) -> None:
         """Do at most every ten minutes, whichever process does it: `tidy`.
