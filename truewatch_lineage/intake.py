@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -29,10 +30,12 @@ class Batch:
     Attributes:
         entries: What is to be stored, dead letters among them.
         skipped: Destinations that take no events of its kind.
+        data: Its JSON, mended and masked, before any destination's own changes; None if it could not be read.
     """
 
     entries: list[Entry] = field(default_factory=list)
     skipped: list[Binding] = field(default_factory=list)
+    data: bytes | None = None
 
 
 class Intake:
@@ -51,31 +54,53 @@ class Intake:
         self._patience = None if settings.delivery == "spool" else settings.delivery_budget
         self._redactor = Redactor(settings.redact, lambda: self._tokens)
 
-    def accept(self, event: object, bindings: list[Binding]) -> Batch:
+    def accept(self, event: object, bindings: list[Binding], secrets: Iterable[str] = ()) -> Batch:
         """Prepare one event.
 
         Args:
             event: An OpenLineage event object, a mapping, or JSON as text or bytes.
             bindings: The bindings of the settings' destinations, in their order.
+            secrets: Texts to be masked in this event, besides those that are always.
 
         Returns:
             What is to be stored; an event that can't be sent is a dead letter with the reason, not an error.
         """
-        batch = Batch()
         try:
-            self._tokens.learn(self._patience)
-            tree = normalise(to_tree(event))
-            data = dumps(tree)
-            masked = self._redactor.apply(tree, data)
-            data = data if masked is tree else dumps(masked)
-            identity = identify(masked)
+            return self.prepare(self.read(event), bindings, secrets)
         except Exception as error:  # noqa: BLE001 - an outermost guard: whatever is wrong, the event is to be counted
-            reason = self._reason(error)
+            reason = self.reason(error, secrets)
             self._notices.warning("event", "An event can't be sent and is kept as a dead letter: %s", reason)
-            batch.entries = [_dead(binding, Identity(), None, reason) for binding in bindings]
-            return batch
+            return Batch([_dead(binding, Identity(), None, reason) for binding in bindings])
+
+    def read(self, event: object) -> dict[str, Any]:
+        """Return an event as a tree, mended as far as is allowed.
+
+        Args:
+            event: As `accept` takes it.
+
+        Raises:
+            EventError: It is none of these, or no strict JSON.
+        """
+        self._tokens.learn(self._patience)  # before anything can fail: the reason is masked too
+        return normalise(to_tree(event))
+
+    def prepare(self, tree: dict[str, Any], bindings: list[Binding], secrets: Iterable[str] = ()) -> Batch:
+        """Prepare an event that `read` returned.
+
+        Args:
+            tree: The event.
+            bindings: As of `accept`.
+            secrets: As of `accept`.
+
+        Raises:
+            EventError: It can't be written as JSON; for what only one destination can't take there is a dead letter.
+        """
+        data = dumps(tree)
+        masked = self._redactor.apply(tree, data, secrets)
+        batch = Batch(data=data if masked is tree else dumps(masked))
+        identity = identify(masked)
         for destination, binding in zip(self._settings.destinations, bindings, strict=True):
-            self._prepare(batch, destination, binding, identity, masked, data)
+            self._prepare(batch, destination, binding, identity, masked)
         return batch
 
     def _prepare(
@@ -85,8 +110,8 @@ class Intake:
         binding: Binding,
         identity: Identity,
         tree: dict[str, Any],
-        data: bytes,
     ) -> None:
+        data = batch.data or b""
         try:
             if destination.match is not None and not destination.match.wants(identity, tree):
                 return
@@ -95,7 +120,7 @@ class Intake:
                 return
             body = _fit(destination, tree, data)
         except Exception as error:  # noqa: BLE001 - an outermost guard: the other destinations still get the event
-            reason = self._reason(error)
+            reason = self.reason(error)
             text = "An event for %s can't be sent and is kept as a dead letter: %s"
             self._notices.warning(f"event {destination.name}", text, destination.name, reason)
             batch.entries.append(_dead(binding, identity, compress(data), reason))
@@ -104,14 +129,14 @@ class Intake:
             Entry(binding, identity.lane, compress(body), identity.event_type, _about(identity), identity.run_id)
         )
 
-    def _reason(self, error: Exception) -> str:
+    def reason(self, error: Exception, secrets: Iterable[str] = ()) -> str:
         """Say why an event can't be sent; the event's own keys stand in an error's path, so it is masked as the event.
 
         Another error's text may quote anything, so only its class is told.
         """
         if not isinstance(error, EventError):
             return f"A fault of truewatch-lineage or of the event's own code: {type(error).__name__}."
-        reason = without_lone_surrogates(self._redactor.text(str(error)))
+        reason = without_lone_surrogates(self._redactor.text(str(error), secrets))
         return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
 
 

@@ -14,6 +14,9 @@ MASK: Final = "***"
 SHORTEST: Final = 8
 """Characters: a shorter token is not looked for, since it would mask words that are none."""
 
+_REMEMBERED: Final = 32
+"""Sets of secrets that are kept prepared: a gateway's clients may each have a token of their own."""
+
 _PARAMETERS: Final = (
     *(b"password=", b"passwd=", b"pwd=", b"passphrase=", b"secret=", b"token=", b"apikey=", b"api_key=", b"api-key="),
     *(b"accesskey=", b"access_key=", b"access-key=", b"secretkey=", b"secret_key=", b"signature=", b"sig="),
@@ -62,21 +65,22 @@ class Redactor:
     Args:
         patterns: The user's expressions (the setting ``redact``).
         secrets: Returns the secrets known now; those of fewer than 8 characters are left alone. Called for
-            every event, so that a rotated token is known; only the current ones are kept.
+            every event, so that a rotated token is known.
     """
 
     def __init__(self, patterns: Sequence[re.Pattern[str]] = (), secrets: Callable[[], Iterable[str]] = tuple) -> None:
         self._patterns = tuple(patterns)
         self._secrets = secrets
-        self._known = _Known(())
+        self._known: dict[tuple[str, ...], _Known] = {}
 
-    def apply(self, tree: dict[str, Any], data: bytes | None = None) -> dict[str, Any]:
+    def apply(self, tree: dict[str, Any], data: bytes | None = None, extra: Iterable[str] = ()) -> dict[str, Any]:
         """Return the event with its secrets masked.
 
         Args:
             tree: An event; never changed.
             data: ``dumps(tree)``, if the caller has it already; it is looked through first, so that an event
                 without secrets costs no walk.
+            extra: More secrets, to be masked in this event only.
 
         Returns:
             The same tree if there is nothing to mask, else a copy that shares the rest.
@@ -84,22 +88,24 @@ class Redactor:
         Raises:
             EventError: The tree can't be serialised.
         """
-        known = self._learn()
+        known = self._learn(extra)
         if not self._patterns and not _suspicious(dumps(tree) if data is None else data, known):
             return tree
         masked: dict[str, Any] = self._walk(tree, known)
         return masked
 
-    def text(self, text: str) -> str:
+    def text(self, text: str, extra: Iterable[str] = ()) -> str:
         """Mask the known secrets and the passwords in URLs in a text that is no event, such as a message."""
-        return _mask(text, self._learn())
+        return _mask(text, self._learn(extra))
 
-    def _learn(self) -> _Known:
-        """Return what is known now; one assignment, so that no thread sees half of a new token."""
-        secrets = tuple(sorted({secret for secret in self._secrets() if len(secret) >= SHORTEST}))
-        if secrets != self._known.secrets:
-            self._known = _Known(secrets)
-        return self._known
+    def _learn(self, extra: Iterable[str]) -> _Known:
+        """Return what is known now, made anew where it is none of the last ones; no thread sees half of a new token."""
+        secrets = tuple(sorted({secret for secret in (*self._secrets(), *extra) if len(secret) >= SHORTEST}))
+        known = self._known.get(secrets)
+        if known is None:
+            known = _Known(secrets)
+            self._known = {**(self._known if len(self._known) < _REMEMBERED else {}), secrets: known}
+        return known
 
     def _walk(self, value: Any, known: _Known) -> Any:
         if isinstance(value, str):

@@ -18,6 +18,14 @@ _ONE_EVENT = "A request takes one event; JSON arrays and the OpenLineage batch e
 _BOM = "\ufeff"
 _SHOWN_KEY = 100
 
+_MOST_PLAIN = 4 * protocol.MIB
+"""Bytes: what is larger may hold more than `MAX_ITEMS` values."""
+
+_ORJSON_DEPTH = 254
+_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
+_MANY_DIGITS = b"0" * 19
+"""2^63 has so many, with every digit made a zero."""
+
 
 def to_tree(event: object) -> dict[str, Any]:
     """Return an event as a fresh tree of ``dict``, ``list``, ``str``, ``int``, ``float``, ``bool`` and None.
@@ -36,6 +44,8 @@ def to_tree(event: object) -> dict[str, Any]:
             invalid UTF-8), or it contains itself, is nested too deep, holds an integer of over 4,300 digits or
             over 4,000,000 values.
     """
+    if isinstance(event, (bytes, bytearray, memoryview)) and (read := _read_plain(bytes(event))) is not None:
+        return read
     if isinstance(event, (str, bytes, bytearray, memoryview)):
         event = _parse(event)
     is_object = getattr(type(event), "__attrs_attrs__", None) is not None
@@ -86,6 +96,30 @@ def normalise(tree: dict[str, Any]) -> dict[str, Any]:
     if kind is not None and tree.get("schemaURL") is None:
         changes["schemaURL"] = protocol.SCHEMA_URLS[kind]
     return {**tree, **changes} if changes else tree
+
+
+def _read_plain(data: bytes) -> dict[str, Any] | None:
+    """Parse JSON by orjson, three times as fast; None where `_parse` has to look, to refuse it or to read it exactly.
+
+    That is where orjson refuses it, where there may be an integer above 64 bits, which orjson makes a float, or a key
+    that stands twice, of which orjson keeps the last. Every key has a colon, so that one which was dropped shows in
+    their number, unless an escape hides one.
+    """
+    if len(data) > _MOST_PLAIN or _MANY_DIGITS in data.translate(_DIGITS) or b"\\u003" in data:
+        return None
+    try:
+        tree = orjson.loads(data)
+        again = orjson.dumps(_wrapped(tree))
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return None
+    return tree if isinstance(tree, dict) and data.count(b":") == again.count(b":") else None
+
+
+def _wrapped(tree: object) -> object:
+    """Put a tree into so many arrays that orjson refuses it where it has more than `MAX_DEPTH` levels."""
+    for _ in range(_ORJSON_DEPTH - MAX_DEPTH):
+        tree = [tree]
+    return tree
 
 
 def _parse(data: str | bytes | bytearray | memoryview) -> object:

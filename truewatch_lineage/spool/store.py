@@ -92,6 +92,23 @@ class Store:
             self.ballast.fill()
         return self._retried(lambda: self._with_room(lambda: self._put(entries, wait)))
 
+    def put_groups(self, groups: Sequence[Sequence[Entry]], *, wait: float | None = None) -> list[bool]:
+        """Store groups of events in one durable commit, each group whole or not at all.
+
+        Args:
+            groups: Of each group, what one event comes to for all of its destinations.
+            wait: As of `put`.
+
+        Returns:
+            Whether each group was stored; one was not where the share of any of its destinations is used up.
+
+        Raises:
+            SpoolError: If nothing was stored.
+        """
+        if self._fillings.is_due():
+            self.ballast.fill()
+        return self._retried(lambda: self._with_room(lambda: self._put_groups(groups, wait)))
+
     def heads(self, binding: Binding, limit: int, *, leave_out: Collection[int] = ()) -> list[Queued]:
         """Return the oldest events that may leave now: the first of each lane whose time has come.
 
@@ -307,15 +324,42 @@ class Store:
             refused: set[tuple[Binding, str]] = set()
             return [self._put_one(connection, entry, refused) for entry in entries]
 
+    def _put_groups(self, groups: Sequence[Sequence[Entry]], wait: float | None) -> list[bool]:
+        with self.database.write(wait=wait) as connection:
+            refused: set[tuple[Binding, str]] = set()
+            return [self._put_group(connection, group, refused) for group in groups]
+
+    def _put_group(
+        self, connection: sqlite3.Connection, group: Sequence[Entry], refused: set[tuple[Binding, str]]
+    ) -> bool:
+        alive = [entry for entry in group if entry.dead is None]
+        lanes = {(entry.binding, entry.lane) for entry in alive}
+        if not lanes.isdisjoint(refused) or not all(self._has_room(connection, entry) for entry in alive):
+            refused |= lanes
+            return False
+        for entry in group:
+            self._put_one(connection, entry, refused)
+        return True
+
+    def _has_room(self, connection: sqlite3.Connection, entry: Entry) -> bool:
+        return self._share.holds(self._bytes(connection, entry.binding)[0] + len(entry.body or b""))
+
+    def _bytes(self, connection: sqlite3.Connection, binding: Binding) -> tuple[int, int]:
+        """Return the bytes of a destination's bodies, and those of its dead letters' alone."""
+        row = connection.execute(
+            "SELECT bytes, dead_bytes FROM destination WHERE id = ?", (self._id(connection, binding, create=True),)
+        ).fetchone()
+        if row is None:
+            raise SpoolCorruptError("The spool's file has lost a destination.", path=str(self.database.path))
+        return row[0], row[1]
+
     def _put_one(self, connection: sqlite3.Connection, entry: Entry, refused: set[tuple[Binding, str]]) -> int | None:
         destination = self._id(connection, entry.binding, create=True)
         size = len(entry.body or b"")
-        row = connection.execute("SELECT bytes, dead_bytes FROM destination WHERE id = ?", (destination,)).fetchone()
-        if row is None:
-            raise SpoolCorruptError("The spool's file has lost a destination.", path=str(self.database.path))
-        body, fits = entry.body, self._share.holds(row[0] + size)
+        used, dead = self._bytes(connection, entry.binding)
+        body, fits = entry.body, self._share.holds(used + size)
         if entry.dead is not None:
-            body = body if fits and self._share.holds_dead(row[1] + size) else None
+            body = body if fits and self._share.holds_dead(dead + size) else None
         elif not fits or (entry.binding, entry.lane) in refused:
             refused.add((entry.binding, entry.lane))  # a smaller event of its lane must not overtake it
             return None

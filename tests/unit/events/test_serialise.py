@@ -205,3 +205,45 @@ def test_recorded_events_are_semantically_equal():
     """What arrives of the recorded runs equals what was recorded."""
     for where, line in recorded():
         assert parsed(dumps(normalise(to_tree(line)))) == json.loads(line), where
+
+
+_NUMBERS = (
+    "-0",
+    "-0.0",
+    "1e5",
+    "1E400",
+    "0.1",
+    "1.5e-400",
+    f"{2**63 - 1}",
+    f"{2**64}",
+    f"-{2**70}",
+    "12345678901234567890.5",
+)
+_TEXTS = ("a:b", '\\":', "\\u003a", "\\ud83d\\ude00", "\\ud800", "ü", "\\/", "0" * 30)
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\t"])
+@pytest.mark.parametrize("value", [*_NUMBERS, *(f'"{text}"' for text in _TEXTS), '{"b": {}, "b": {}}', "[[]]"])
+def test_bytes_are_read_as_text_is(value, blank):
+    """The faster reader of bytes is used only where it reads the same; types count, since 1 equals 1.0."""
+    text = f'{{"a"{blank}:{blank}{value}{blank}, "c:d": [true, null]}}'
+    assert repr(to_tree(text.encode())) == repr(to_tree(text))
+
+
+@pytest.mark.parametrize(
+    "inner", ['{"b": 1, "b": 2}', '{"b": 1, "\\u0062": 2}', '{"\\u003a": 1, ":": 2}', "NaN", "[" * 200 + "]" * 200]
+)
+def test_bytes_are_refused_as_text_is(inner):
+    """A key with two values, however it is written, a NaN and too many levels."""
+    text = f'{{"a": {inner}}}'
+    with pytest.raises(EventError) as of_text:
+        to_tree(text)
+    with pytest.raises(EventError) as of_bytes:
+        to_tree(text.encode())
+    assert str(of_bytes.value) == str(of_text.value)
+
+
+def test_the_deepest_bytes_are_read():
+    """One level less than what is refused."""
+    text = '{"a": ' + "[" * 199 + "]" * 199 + "}"
+    assert to_tree(text.encode()) == to_tree(text)

@@ -7,7 +7,7 @@ from support.events import RUN_ID, parsed, recorded, tree
 
 from truewatch_lineage import protocol
 from truewatch_lineage.events.serialise import to_tree
-from truewatch_lineage.events.validate import validate, validate_many
+from truewatch_lineage.events.validate import refusals, validate, validate_many
 
 ALL = ("dataway", "datakit", "portal", "openlineage")
 E, W = "error", "warning"
@@ -139,3 +139,12 @@ def test_unknown_kind_is_a_programming_error():
     """A kind that does not exist is not silently taken for another."""
     with pytest.raises(KeyError):
         validate({}, "nowhere")
+
+
+@pytest.mark.parametrize("kind", ["dataway", "datakit", "portal", "openlineage"])
+def test_refusals_are_the_errors_alone(kind):
+    """What stands at the gateway's door asks for no warnings, and finds the same errors."""
+    broken = [tree(), {}, {**tree(), "inputs": 1}, {**tree(), "eventTime": "now"}, {**tree(), "run": {"facets": 3}}]
+    for event in [*broken, *(to_tree(data) for _, data in recorded())]:
+        errors = [finding for finding in validate(event, kind) if finding.severity == "error"]
+        assert refusals(event, kind) == errors

@@ -230,3 +230,21 @@ def test_a_file_that_shrinks_after_an_outage(make):
 def test_what_sqlites_errors_mean(tmp_path, text, expected):
     """Each of SQLite's messages (sqlite3_errstr) is told as what it is for a spool."""
     assert type(rescue.explain(sqlite3.OperationalError(text), tmp_path / "spool.db")) is expected
+
+
+def test_a_group_is_stored_whole_or_not_at_all(make):
+    """An event for two destinations is not stored for one where the other's share is used up; others still are."""
+    store = make(max_bytes=200, shares=2)
+    store.put([Entry(B, "run:0", b"0" * 90)])
+    both = [Entry(A, "run:1", b"x" * 60), Entry(B, "run:1", b"x" * 60)]
+    assert store.put_groups([both, [Entry(A, "run:2", b"y" * 60)], []]) == [False, True, True]
+    assert (store.pending(A), store.pending(B)) == (1, 1)
+    audit(store)
+
+
+def test_a_smaller_group_does_not_overtake_one_that_found_no_room(make):
+    """Of one lane, in one commit; a dead letter takes no place in a lane and is stored, its body where it fits."""
+    store = make(max_bytes=100)
+    groups = [[Entry(A, "run:1", b"x" * 101)], [Entry(A, "run:1", b"y")], [Entry(A, "run:1", b"z", dead="no")]]
+    assert store.put_groups(groups) == [False, False, True]
+    assert store.put_groups([[Entry(A, "run:1", b"y")]]) == [True]
