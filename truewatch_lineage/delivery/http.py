@@ -11,7 +11,8 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from truewatch_lineage.config.settings import DestinationSettings
-from truewatch_lineage.delivery.connection import Answer, Connection, read_answer
+from truewatch_lineage.delivery.answer import Answer, read_answer
+from truewatch_lineage.delivery.connection import Connection
 from truewatch_lineage.delivery.fault import Fault, explain
 from truewatch_lineage.delivery.pool import Pool
 from truewatch_lineage.delivery.route import Route

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import queue
 import time
 from collections import deque
 from collections.abc import Callable
@@ -21,7 +21,7 @@ IDLE_SECONDS: Final = 30.0
 class _Held:
     """What one process holds: a permit for each connection that may be open, and the idle ones, newest last."""
 
-    permits: threading.Semaphore
+    permits: queue.SimpleQueue[None]
     idle: deque[tuple[Connection, float]] = field(default_factory=deque)
 
     def drop(self) -> None:
@@ -49,12 +49,14 @@ class Pool:
             TimeoutError: None became free by the thread's deadline.
         """
         held = self._held.get()
-        if not held.permits.acquire(timeout=remaining()):
-            raise TimeoutError
+        try:
+            held.permits.get(timeout=remaining())
+        except queue.Empty:
+            raise TimeoutError from None
         try:
             return _alive(held.idle) or make()
         except BaseException:
-            held.permits.release()
+            held.permits.put(None)
             raise
 
     def give(self, connection: Connection, *, keep: bool) -> None:
@@ -64,7 +66,7 @@ class Pool:
             held.idle.append((connection, time.monotonic()))
         else:
             connection.close()
-        held.permits.release()
+        held.permits.put(None)
 
     def close(self) -> None:
         """Close the idle connections; those that are lent are closed when they come back."""
@@ -75,7 +77,10 @@ class Pool:
         if parent is not None:
             # This closes only our descriptors: the parent's connections stay open, and are not ours to use.
             parent.drop()
-        return _Held(threading.Semaphore(self._limit))
+        held = _Held(queue.SimpleQueue())
+        for _ in range(self._limit):
+            held.permits.put(None)
+        return held
 
 
 def _alive(idle: deque[tuple[Connection, float]]) -> Connection | None:

@@ -30,6 +30,7 @@ REREAD_SECONDS: Final = 5.0
 """How often a token is read again at most for a 403, which may be each event's own fault: a command may be slow."""
 
 _FINGERPRINT_BYTES: Final = 8
+_State = list[int | str] | None
 
 
 @functools.cache
@@ -66,6 +67,7 @@ class Sender:
         self._clock = clock
         self._gzip = destination.compression == "gzip"
         self._reread: PerProcess[_Reread] = PerProcess(lambda _parent: _Reread())
+        self._print: tuple[tuple[bytes, str | None, list[_State]], str] | None = None
 
     def send(self, body_gz: bytes, *, deadline: float) -> Outcome:
         """Try once to deliver an event; never raises.
@@ -110,7 +112,7 @@ class Sender:
         Returns:
             The hash, or None while only running a command would tell the token.
         """
-        there, source, token = self._destination, self._source(), None
+        source, token = self._source(), None
         if source is not None:
             try:
                 known = source.known()
@@ -120,8 +122,14 @@ class Sender:
                 if known is None:
                     return None
                 token = known.reveal()
+        there, last = self._destination, self._print
         files = [_state(path) for path in (there.ca_file, there.client_cert, there.client_key)]
-        headers = sorted(there.headers.items())
+        if last is None or last[0] != (key, token, files):  # asked for each attempt
+            last = self._print = (key, token, files), self._digest(key, token, files)
+        return last[1]
+
+    def _digest(self, key: bytes, token: str | None, files: list[_State]) -> str:
+        there, headers = self._destination, sorted(self._destination.headers.items())
         parts = [token, there.url, there.auth_method, headers, files, there.proxy, there.compression]
         digest = hmac.digest(key, json.dumps(parts).encode(), "sha256")
         return digest[:_FINGERPRINT_BYTES].hex()
@@ -178,7 +186,7 @@ class Sender:
             query=query,
         )
         outcome = judge(result, there.profile, now=self._clock())
-        return _without(outcome, secret) if secret else outcome
+        return _without(outcome, secret) if secret and outcome.verdict is not Verdict.DELIVERED else outcome
 
     def _headers(self, secret: str, *, coded: bool) -> dict[str, str]:
         headers = {
@@ -198,12 +206,12 @@ class Sender:
 
 
 def _without(outcome: Outcome, secret: str) -> Outcome:
-    """Mask a token that a destination put into what we show of its answer: an error code, a redirect's path."""
+    """Mask a token that a destination put into what we show of a refusal: an error code, a redirect's path."""
     shown = Redactor(secrets=lambda: (secret,)).text(outcome.reason)
     return outcome if shown == outcome.reason else replace(outcome, reason=shown)
 
 
-def _state(path: Path | None) -> list[int | str] | None:
+def _state(path: Path | None) -> _State:
     """Return what changes when a file is replaced; None where there is no file to look at."""
     if path is None:
         return None
