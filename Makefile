@@ -90,7 +90,7 @@ events: $(READY) ## Validate and send a folder of events, and compare what arriv
 lock: $(READY) ## Pin the newest versions again in requirements/
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 		--no-emit-index-url --no-annotate --custom-compile-command "make lock" \
-		--extra receiver --group dev -o $(LOCK) pyproject.toml
+		--extra receiver --extra gateway --extra kafka --group dev -o $(LOCK) pyproject.toml
 	@for file in requirements/*.in; do \
 		$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 			--no-emit-index-url --no-annotate --custom-compile-command "make lock" \

@@ -27,8 +27,8 @@ if "PYENV_VERSION" not in os.environ and shutil.which("pyenv"):
 
 
 def run_tests(session: nox.Session, *resolution: str, without: tuple[str, ...] = ()) -> None:
-    """Install the package with the receiver, then the test tools, and run each test that measures no time."""
-    session.install("-e", ".[receiver]", *resolution)
+    """Install the package with its servers and Kafka, then the test tools, and run each test that measures no time."""
+    session.install("-e", ".[receiver,gateway,kafka]", *resolution)
     session.install("--group", "test")
     left_out = [f"--ignore={folder}" for folder in ("tests/spark", *without)]
     session.run("pytest", "-m", "not slow and not serial", *left_out, *session.posargs)
@@ -49,7 +49,7 @@ def lowest(session: nox.Session) -> None:
 @nox.session(python=PYTHONS)
 def airflow(session: nox.Session) -> None:
     """Run the tests in real Airflows, of which 2.11 has no Python 3.13."""
-    session.install("-e", ".[receiver]")
+    session.install("-e", ".[receiver,gateway,kafka]")
     session.install("--group", "test")
     session.run("pytest", "-n", "2", "--dist", "loadscope", "-m", QUICK, AIRFLOW, *session.posargs)
 
@@ -58,6 +58,6 @@ def airflow(session: nox.Session) -> None:
 @nox.parametrize("version", SPARKS)
 def spark(session: nox.Session, version: str) -> None:
     """Run each form of Spark's settings, with each destination, by one Spark; the slow tests too."""
-    session.install("-e", ".[receiver]")
+    session.install("-e", ".[receiver,gateway,kafka]")
     session.install("--group", "test")
     session.run("pytest", "tests/spark", "-k", version, *session.posargs)

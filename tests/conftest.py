@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from support.kafka import Broker
 
 FOREIGN_PREFIXES = ("TRUEWATCH_LINEAGE_", "OPENLINEAGE_", "AIRFLOW_", "DBT_", "HYPOTHESIS_")
 FOREIGN_NAMES = {
@@ -55,6 +56,13 @@ def nothing_left_running() -> Iterator[None]:
     yield
     left = _wait_for_none(lambda: sorted((_threads() - threads) | (_children() - children)))
     assert not left, f"the test left running: {', '.join(left)}"
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """Give a Kafka broker that runs until the last test; each test takes topics of its own, and leaves it running."""
+    with Broker(tmp_path_factory.mktemp("kafka")) as broker:
+        yield broker
 
 
 def _wait_for_none(look: Callable[[], list[str]]) -> list[str]:

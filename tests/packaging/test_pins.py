@@ -16,7 +16,7 @@ LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 
 
 def test_every_requirement_is_pinned_within_its_bounds() -> None:
-    """Each dependency, of the receiver and of the tools too, has a pin that its bounds contain."""
+    """Each dependency, of the servers, of Kafka and of the tools too, has a pin that its bounds contain."""
     pins = _pins()
     wrong = [
         str(requirement)
@@ -61,7 +61,8 @@ def test_the_metadata_promises_what_pyproject_says() -> None:
 
 def _requirements() -> list[Requirement]:
     project, groups = pyproject()["project"], pyproject()["dependency-groups"]
-    texts = [*project["dependencies"], *project["optional-dependencies"]["receiver"]]
+    extras = project["optional-dependencies"]
+    texts = [*project["dependencies"], *extras["receiver"], *extras["gateway"], *extras["kafka"]]
     texts += [text for group in groups.values() for text in group if isinstance(text, str)]
     return [Requirement(text) for text in texts]
 

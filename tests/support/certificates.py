@@ -7,6 +7,12 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import trustme
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 
 class Authority:
@@ -38,6 +44,14 @@ class Authority:
             context.verify_mode = ssl.CERT_REQUIRED
             self._authority.configure_trust(context)
         return context
+
+    def key_and_certificate(self, path: Path) -> Path:
+        """Write a server's key (PKCS #8, for Java) and certificate for 127.0.0.1 and localhost into one file."""
+        leaf = self._authority.issue_cert("127.0.0.1", "localhost")
+        key = load_pem_private_key(leaf.private_key_pem.bytes(), None)
+        text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        path.write_bytes(text + b"".join(blob.bytes() for blob in leaf.cert_chain_pems))
+        return path
 
     def client(self) -> tuple[Path, Path]:
         """Write a client's certificate and key and return their files."""

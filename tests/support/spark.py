@@ -9,11 +9,7 @@ A first run downloads PySpark (about 320 MB for 3.5, 430 MB for 4.0) and a jar o
 
 from __future__ import annotations
 
-import functools
 import os
-import re
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from support.environments import OUTSIDE, Made, folder_name, run_child, skip_unless_possible
+from support.java import java_version
 from support.maven import jar
 from support.repository import ROOT
 from truewatch_lineage_spark.versions import Jar, choose
@@ -167,18 +164,6 @@ def environment(version: str) -> Spark:
     made = Made(ROOT / ".spark" / folder_name(version), ROOT / "requirements" / f"spark{version.replace('.', '')}.txt")
     made.make()
     return Spark(version, made, path)
-
-
-@functools.cache
-def java_version() -> int | None:
-    """Return the major version of the Java that Spark's scripts would start, or None where there is none."""
-    home = OUTSIDE.get("JAVA_HOME")
-    program = f"{home}/bin/java" if home else shutil.which("java", path=OUTSIDE.get("PATH"))
-    if program is None:
-        return None
-    told = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
-    found = re.search(r'version "(?:1\.)?(\d+)', told)
-    return int(found[1]) if found else None
 
 
 def _skip_without_java(version: str) -> None:

@@ -1,0 +1,80 @@
+"""The broker that the tests of Kafka start: what it took survives its kill, and its listeners are guarded."""
+
+from __future__ import annotations
+
+import confluent_kafka
+import pytest
+from confluent_kafka.admin import AdminClient
+from support.certificates import Authority
+from support.kafka import USER, Broker
+
+PASSWORD = "quay-7-lantern-keeper"
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    """Give an authority that signs the broker's certificate."""
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory, authority):
+    """Give a broker with a listener for a password and one for TLS."""
+    with Broker(tmp_path_factory.mktemp("guarded"), password=PASSWORD, authority=authority) as broker:
+        yield broker
+
+
+def login(password):
+    """Give what a client logs in with."""
+    return {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanisms": "PLAIN",
+        "sasl.username": USER,
+        "sasl.password": password,
+    }
+
+
+def answers(address, more):
+    """Whether a client with these settings is let in."""
+    try:
+        AdminClient({"bootstrap.servers": address, "log_level": 0, **more}).list_topics(timeout=3)
+    except confluent_kafka.KafkaException:
+        return False
+    return True
+
+
+def test_what_a_broker_took_is_there_after_its_kill(tmp_path):
+    """A killed broker starts on the same port with all its messages, keys, headers and offsets."""
+    with Broker(tmp_path / "kafka") as broker:
+        broker.create_topic("lineage", partitions=2)
+        broker.produce("lineage", [(b"a", b"1"), (b"b", None)], partition=1, headers={"from": b"here"})
+        before = broker.read("lineage")
+        broker.kill()
+        broker.start()
+        broker.produce("lineage", [(b"c", b"3")], partition=0)
+        after = broker.read("lineage")
+    assert [(r.partition, r.offset, r.key, r.value, r.headers) for r in before] == [
+        (1, 0, b"a", b"1", (("from", b"here"),)),
+        (1, 1, b"b", None, (("from", b"here"),)),
+    ]
+    assert after[1:] == before
+
+
+def test_a_topic_takes_the_largest_events(kafka):
+    """A message of more than 8 MiB is taken and read."""
+    kafka.create_topic("large")
+    kafka.produce("large", [(None, b"x" * (9 * 1024 * 1024))])
+    assert [len(record.value) for record in kafka.read("large")] == [9 * 1024 * 1024]
+
+
+@pytest.mark.parametrize(("password", "let_in"), [(PASSWORD, True), ("wrong-password", False)])
+def test_a_listener_asks_for_the_password(guarded, password, let_in):
+    """Only who knows the password is let in."""
+    assert answers(guarded.sasl, login(password)) is let_in
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_listener_speaks_tls(guarded, authority, trusted):
+    """Only who trusts the authority talks to it."""
+    more = {"ssl.ca.location": str(authority.file)} if trusted else {}
+    assert answers(guarded.tls, {"security.protocol": "SSL", **more}) is trusted
