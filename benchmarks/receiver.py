@@ -1,18 +1,14 @@
 """The local receiver, measured from outside: ``python benchmarks/receiver.py [--events 20000]``.
 
-The receiver is one process, the load generator another (it speaks raw HTTP on 64 connections and waits for each answer,
-so every event counted is committed and projected). Prints events a second over slices of the run, the receiver's memory
-along the way, and a graph query at depth 20 over 80,000 edges. ``--events 200000`` shows that memory stays flat.
+The receiver is one process, the load generator another, so every event counted is committed and projected. Prints
+events a second over slices of the run, the receiver's memory along the way, and a graph query at depth 20 over 80,000
+edges. ``--events 200000`` shows that memory stays flat.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
-import os
-import selectors
-import socket
 import statistics
 import subprocess
 import sys
@@ -20,20 +16,20 @@ import tempfile
 import time
 import urllib.request
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from load import SLICES, request, slices
+from usage import processor, resident
 
 from truewatch_lineage.receiver.arrival import Arrival
 from truewatch_lineage.receiver.store import Store
 
-CONNECTIONS = 64
 JOBS = 200
-SLICES = 10
 EDGES = 80_000
 WIDTH = 200
 GOAL = 2000
-ANSWER_END = b"}"
 RUN_ID = b"00000000-0000-4000-8000-000000000000"
 
 
@@ -70,50 +66,24 @@ def event(job: str, inputs: list[str], outputs: list[str], columns: int) -> dict
     }
 
 
-def requests() -> list[bytes]:
-    """Return a request for each job, about 7.5 KB each."""
+def bodies() -> list[bytes]:
+    """Return an event for each job, about 7.5 KB each."""
     made = []
     for number in range(JOBS):
         tree = event(f"job_{number}", [f"raw.{number}", f"raw.{number + 1}"], [f"daily.{number}"], 14)
-        body = json.dumps(tree, separators=(",", ":")).encode()
-        head = f"POST /v1/write/openlineage HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
-        made.append(head.encode() + body)
+        made.append(json.dumps(tree, separators=(",", ":")).encode())
     return made
 
 
-def generate(port: int, count: int, reports: multiprocessing.connection.Connection) -> None:
-    """Send ``count`` events, each with a runId of its own; reports (seconds, events) for every slice."""
-    templates, selector, waiting = requests(), selectors.DefaultSelector(), {}
-    sent = answered = 0
-    began = last = time.perf_counter()
+def requests() -> Callable[[int], bytes]:
+    """Return what makes the request of a number: the event of a job, with a runId of its own."""
+    made = bodies()
 
-    def send(client: socket.socket) -> None:
-        nonlocal sent
-        run_id = str(uuid.UUID(int=sent + (4 << 76) + (8 << 60))).encode()
-        client.sendall(templates[sent % JOBS].replace(RUN_ID, run_id, 1))
-        waiting[client] = b""
-        sent += 1
+    def one(number: int) -> bytes:
+        run_id = str(uuid.UUID(int=number + (4 << 76) + (8 << 60))).encode()
+        return request(made[number % JOBS].replace(RUN_ID, run_id, 1))
 
-    for _ in range(CONNECTIONS):
-        client = socket.create_connection(("127.0.0.1", port))
-        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        selector.register(client, selectors.EVENT_READ)
-        send(client)
-    slice_size = count // SLICES
-    while answered < count:
-        for key, _ in selector.select():
-            waiting[key.fileobj] += key.fileobj.recv(65536)
-            if not waiting[key.fileobj].endswith(ANSWER_END):
-                continue
-            assert waiting[key.fileobj].startswith(b"HTTP/1.1 200"), waiting[key.fileobj]
-            answered += 1
-            if answered % slice_size == 0:
-                now = time.perf_counter()
-                reports.send((now - last, slice_size))
-                last = now
-            if sent < count:
-                send(key.fileobj)
-    reports.send((time.perf_counter() - began, None))
+    return one
 
 
 @contextmanager
@@ -128,45 +98,23 @@ def receiver(data: Path) -> Iterator[tuple[int, int]]:
             process.terminate()
 
 
-def processor(pid: int) -> float:
-    """Return the seconds of processor time a process has used; 0 where the system does not tell."""
-    with suppress(OSError):
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return 0.0
-
-
-def resident(pid: int) -> float:
-    """Return a process's memory in MiB; 0 where the system does not tell."""
-    with suppress(OSError):
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-    return 0.0
-
-
 def throughput(folder: Path, count: int) -> None:
     """Measure and print the intake."""
-    ours, theirs = multiprocessing.Pipe()
     with receiver(folder / "events.sqlite") as (port, pid):
         used = processor(pid)
-        load = multiprocessing.get_context("spawn").Process(target=generate, args=(port, count, theirs))
-        load.start()
-        rates, memory = [], []
-        while True:
-            seconds, events = ours.recv()
-            if events is None:
-                break
-            rates.append(events / seconds)
+        seconds, memory = [], []
+        for took in slices(port, requests, count):
+            seconds.append(took)
             memory.append(resident(pid))
-        load.join()
         used = processor(pid) - used
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/stats") as answer:
             stats = json.load(answer)
     assert stats["events"] + stats["evicted"] == count
-    size = len(requests()[0])
+    rates = [count / SLICES / took for took in seconds]
+    size = len(bodies()[0])
     middle = statistics.median(rates)
     print(
-        f"intake: {count} events of {size / 1000:.1f} KB committed and projected: {count / seconds:.0f} a second;"
+        f"intake: {count} events of {size / 1000:.1f} KB committed and projected: {count / sum(seconds):.0f} a second;"
         f" slices {min(rates):.0f}-{max(rates):.0f}, median {middle:.0f}, {middle / GOAL:.2f}x the goal of {GOAL}"
     )
     print(f"processor: {used / count * 1e6:.0f} µs an event, {count / used:.0f} events a second of one core")
