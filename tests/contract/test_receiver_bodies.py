@@ -17,7 +17,7 @@ MIB = 1024 * 1024
 BODY = json.dumps(EVENT).encode()
 HEAD = b"POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\n%s\r\n"
 IMPATIENT = (
-    "from truewatch_lineage.receiver import connection as c;"
+    "from truewatch_lineage.serving import connection as c;"
     "c.HEAD_SECONDS = c.BODY_SECONDS = 0.5;"
     "from truewatch_lineage.cli.receive import command; command()"
 )

@@ -136,11 +136,11 @@ def _forwarding(port: int) -> Iterator[Callable[[bytes], None]]:
 
 
 def _tokens(tokens: tuple[str, ...], files: tuple[Path, ...]) -> tuple[str, ...]:
-    from truewatch_lineage.receiver.auth import check_token  # noqa: PLC0415 - needs the extra
+    from truewatch_lineage.serving.credentials import check_token  # noqa: PLC0415 - needs the extra
 
     named = [(token, "--token") for token in tokens]
     named += [(_read(file), str(file)) for file in files]
-    return tuple(check_token(text, source) for text, source in named)
+    return tuple(check_token(text, source, "receiver") for text, source in named)
 
 
 def _read(file: Path) -> str:
@@ -151,7 +151,7 @@ def _read(file: Path) -> str:
 
 
 def _check_guarded(host: str, tokens: tuple[str, ...], *, no_token: bool) -> None:
-    from truewatch_lineage.receiver.guards import is_loopback  # noqa: PLC0415 - needs the extra
+    from truewatch_lineage.serving.guards import is_loopback  # noqa: PLC0415 - needs the extra
 
     if tokens and no_token:
         raise ConfigError("--no-token and a token contradict each other.", fix="Give one of them.")

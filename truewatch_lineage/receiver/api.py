@@ -11,7 +11,6 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from truewatch_lineage.receiver import graph, nodes, queries, run_queries
-from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.details import details
 from truewatch_lineage.receiver.endpoints import ENDPOINTS, Endpoint
 from truewatch_lineage.receiver.faults import FaultScript, parse_script
@@ -21,6 +20,7 @@ from truewatch_lineage.receiver.openapi import describe
 from truewatch_lineage.receiver.params import filters, read_params
 from truewatch_lineage.receiver.stats import Stats
 from truewatch_lineage.receiver.store import Store
+from truewatch_lineage.serving.answers import Refusal
 
 MAX_SCRIPT_BYTES = 1024 * 1024
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"

@@ -14,16 +14,17 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from truewatch_lineage.receiver import pages
-from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.api import Api
-from truewatch_lineage.receiver.auth import Gate
 from truewatch_lineage.receiver.faults import FaultScript
-from truewatch_lineage.receiver.guards import NAMESPACE, AccessLog, Doorkeeper
 from truewatch_lineage.receiver.intake import Intake
 from truewatch_lineage.receiver.live import Live
-from truewatch_lineage.receiver.rules import ALL_RULES
+from truewatch_lineage.receiver.paths import is_open, label
+from truewatch_lineage.receiver.rules import ALL_RULES, OWNER
 from truewatch_lineage.receiver.stats import Stats
 from truewatch_lineage.receiver.store import Store
+from truewatch_lineage.serving.answers import Answer, Refusal
+from truewatch_lineage.serving.credentials import Gate
+from truewatch_lineage.serving.guards import AccessLog, Doorkeeper
 
 _CODES = {404: "unknownPath", 405: "methodNotAllowed"}
 
@@ -48,7 +49,7 @@ def build_app(
         tee: Is given the bytes of each accepted event, in a thread of its own.
 
     Returns:
-        An ASGI application, to be served with ``ReceiverProtocol``.
+        An ASGI application, to be served with ``BoundedProtocol``.
     """
     stats, faults = Stats(), FaultScript()
     store.listeners.append(live.committed)
@@ -57,7 +58,7 @@ def build_app(
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[dict[str, object]]:
         sweeping = asyncio.create_task(store.keep_sweeping())
-        yield {"stats": stats}
+        yield {"counters": stats}
         sweeping.cancel()
 
     app = Starlette(
@@ -71,7 +72,18 @@ def build_app(
     )
     # A destination has exactly one spelling of its path; a redirect would hide a wrong url.
     app.router.redirect_slashes = False
-    return AccessLog(Doorkeeper(_Shortcut(intake, app), gate, loopback=loopback), stats)
+    return AccessLog(doorkeeper(_Shortcut(intake, app), gate, loopback=loopback), stats, label)
+
+
+def doorkeeper(app: ASGIApp, gate: Gate, *, loopback: bool) -> Doorkeeper:
+    """Put before an application what guards the API and the page; the intake has its own rules."""
+    return Doorkeeper(app, gate, owner=OWNER, loopback=loopback, is_open=is_open, refuse=_at_the_door)
+
+
+def _at_the_door(scope: Scope, refusal: Refusal) -> Answer:
+    asks = refusal.status == pages.ASKS and scope["path"] == "/"
+    answer = refusal.answer(OWNER)
+    return pages.door(answer.headers) if asks else answer
 
 
 class _Shortcut:
@@ -94,7 +106,7 @@ class _Shortcut:
 
 async def _refused(_request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)  # noqa: S101 - registered for this class only
-    answer = error.answer(NAMESPACE)
+    answer = error.answer(OWNER)
     return Response(answer.body, answer.status, dict(answer.headers))
 
 

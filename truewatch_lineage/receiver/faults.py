@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import orjson
 
-from truewatch_lineage.receiver.answers import JSON_TYPE, SUCCESS, Answer, Refusal
+from truewatch_lineage.serving.answers import JSON_TYPE, SUCCESS, Answer, Refusal
 
 Drop = Literal["before", "after", "mid"]
 

@@ -6,9 +6,9 @@ import sqlite3
 from typing import Any
 
 from truewatch_lineage.receiver import graph, nodes
-from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.ids import node_id
 from truewatch_lineage.receiver.layout import MAX_NODES, place
+from truewatch_lineage.serving.answers import Refusal
 
 
 def answer(

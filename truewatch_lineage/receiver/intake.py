@@ -12,18 +12,18 @@ from typing import Any
 import orjson
 from starlette.types import Receive, Scope, Send
 
-from truewatch_lineage.receiver.answers import Answer, ClientGoneError, Refusal
 from truewatch_lineage.receiver.arrival import Arrival, Refused
-from truewatch_lineage.receiver.auth import Gate, header
 from truewatch_lineage.receiver.checks import Finding, check
-from truewatch_lineage.receiver.connection import connection_of
 from truewatch_lineage.receiver.faults import Fault, FaultScript
 from truewatch_lineage.receiver.ids import event_id
-from truewatch_lineage.receiver.limits import read_body
 from truewatch_lineage.receiver.parsing import parse
 from truewatch_lineage.receiver.rules import PORTAL, Rules
 from truewatch_lineage.receiver.store import Store
 from truewatch_lineage.receiver.verdict import upserted
+from truewatch_lineage.serving.answers import Answer, ClientGoneError, Refusal
+from truewatch_lineage.serving.bodies import read_body
+from truewatch_lineage.serving.connection import connection_of
+from truewatch_lineage.serving.credentials import Gate, header
 
 BAD_REQUEST, UNAUTHORIZED = 400, 401
 _SHOWN_FINDINGS = 5

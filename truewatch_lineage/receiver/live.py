@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import orjson
 
-from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.arrival import Arrival, Entry, Refused
 from truewatch_lineage.receiver.ids import NodeKey, node_id
 from truewatch_lineage.receiver.writer import Stored
+from truewatch_lineage.serving.answers import Refusal
 
 MAX_LISTENERS: Final = 32
 INTERVAL: Final = 0.2

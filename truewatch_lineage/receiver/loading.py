@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from truewatch_lineage.errors import ConfigError
-from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.arrival import Arrival
 from truewatch_lineage.receiver.checks import check, kind_of
 from truewatch_lineage.receiver.parsing import parse
 from truewatch_lineage.receiver.rules import FILE
 from truewatch_lineage.receiver.store import MAX_BATCH, Store
+from truewatch_lineage.serving.answers import Refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from truewatch_lineage.receiver.answers import Answer, Refusal
+from truewatch_lineage.serving.answers import Answer, Refusal
 
 HEADERS: Final = {
     "Content-Security-Policy": (

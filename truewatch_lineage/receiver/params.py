@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from starlette.datastructures import QueryParams
 
 from truewatch_lineage import protocol
-from truewatch_lineage.receiver.answers import Refusal
+from truewatch_lineage.serving.answers import Refusal
 
 _MOST_DIGITS: Final = 16
 _MAX_TEXT: Final = 8192

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from truewatch_lineage.receiver.answers import Refusal
+from truewatch_lineage.serving.answers import Refusal
 
 MAX_TOP_LEVEL_KEYS: Final = 1000
 """An event of the specification has eleven."""

@@ -6,11 +6,12 @@ Quotations: (T) TrueWatch's "OpenLineage" page, (P) Spotify Portal's "Data Linea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from truewatch_lineage import protocol
+from truewatch_lineage.serving.credentials import EVERYWHERE, Credential
 
-Credential = Literal["query", "x_token", "bearer"]
+OWNER = "receiver"
+"""What the receiver calls itself in messages, and the namespace of the ``error_code`` of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,7 @@ DATAWAY = Rules(
     name="dataway",
     path=protocol.DATAWAY_ENDPOINT,
     success=200,
-    # T: "the precedence is query token, X-Token, then Bearer".
-    credentials=("query", "x_token", "bearer"),
+    credentials=EVERYWHERE,
     max_received=protocol.MAX_RECEIVED_BYTES,
     max_decoded=protocol.MAX_DECODED_BYTES,
     required=_TRUEWATCH_REQUIRED,
@@ -110,5 +110,3 @@ FILE = Rules(
 """No destination: events that were loaded from files, to see what each destination would make of them."""
 
 ALL_RULES = (DATAWAY, DATAKIT, PORTAL, OPENLINEAGE)
-EVERYWHERE: tuple[Credential, ...] = DATAWAY.credentials
-"""Where the receiver's own API looks for a token."""

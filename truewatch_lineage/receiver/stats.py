@@ -2,67 +2,47 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
-DROPPED = "dropped"
-"""Stands in for the status of a request that got no answer."""
+from truewatch_lineage.serving.counters import Counters
+from truewatch_lineage.serving.exposition import Metric, as_text
+
+_PREFIX: Final = "truewatch_receiver"
 
 
-class Stats:
-    """Counts requests by path and status, and connections."""
-
-    def __init__(self) -> None:
-        self._requests: Counter[tuple[str, str]] = Counter()
-        self._now = 0
-        self._peak = 0
-
-    def connected(self) -> None:
-        """Count a connection that begins."""
-        self._now += 1
-        self._peak = max(self._peak, self._now)
-
-    def disconnected(self) -> None:
-        """Count a connection that ended."""
-        self._now -= 1
-
-    def answered(self, path: str, status: int | None) -> None:
-        """Count a request; ``path`` must come from a bounded set, ``status`` is None if it was dropped."""
-        self._requests[path, DROPPED if status is None else str(status)] += 1
+class Stats(Counters):
+    """The server's counters, shown beside what is stored."""
 
     def as_json(self, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Return ``{"requests": {path: {status: n}}, "connections": {"now", "peak"}, …}`` with what is stored."""
         requests: dict[str, dict[str, int]] = {}
-        for (path, status), count in sorted(self._requests.items()):
+        for (path, status), count in sorted(self.requests.items()):
             requests.setdefault(path, {})[status] = count
-        connections = {"now": self._now, "peak": self._peak}
+        connections = {"now": self.now, "peak": self.peak}
         return {"requests": requests, "connections": connections, **stored}
 
     def as_text(self, stored: Mapping[str, Any]) -> str:
         """Return the same for Prometheus."""
-        return "".join(f"{line}\n" for line in self._lines(stored))
+        return as_text(self._metrics(stored))
 
-    def _lines(self, stored: Mapping[str, Any]) -> Iterator[str]:
-        prefix = "truewatch_receiver"
-        yield f"# TYPE {prefix}_requests_total counter"
-        for (path, status), count in sorted(self._requests.items()):
-            yield f'{prefix}_requests_total{{path="{path}",status="{status}"}} {count}'
-        yield f"# TYPE {prefix}_records gauge"
-        for kind, count in sorted(stored["records"].items()):
-            yield f'{prefix}_records{{lineage_record_type="{kind}"}} {count}'
-        gauges = {
-            "stored_events": stored["stored"],
-            "distinct_events": stored["events"],
-            "duplicates": stored["duplicates"],
-            "runs": stored["runs"]["total"],
-            "runs_open": stored["runs"]["open"],
-            "edges": stored["edges"],
-            "evicted_events": stored["evicted"],
-            "store_bytes": stored["bytes"],
-            "connections": self._now,
-            "connections_peak": self._peak,
-        }
-        for name, value in gauges.items():
-            yield f"# TYPE {prefix}_{name} gauge"
-            yield f"{prefix}_{name} {value}"
+    def _metrics(self, stored: Mapping[str, Any]) -> Iterator[Metric]:
+        requests = [
+            ({"path": path, "status": status}, count) for (path, status), count in sorted(self.requests.items())
+        ]
+        yield Metric(f"{_PREFIX}_requests_total", "counter", "Requests by path and status.", requests)
+        records = [({"lineage_record_type": kind}, count) for kind, count in sorted(stored["records"].items())]
+        yield Metric(f"{_PREFIX}_records", "gauge", "Records by type.", records)
+        gauges = (
+            ("stored_events", "Events that are kept, repeated ones counted once.", stored["stored"]),
+            ("distinct_events", "Events that arrived, repeated ones counted once.", stored["events"]),
+            ("duplicates", "Events that arrived again.", stored["duplicates"]),
+            ("runs", "Runs.", stored["runs"]["total"]),
+            ("runs_open", "Runs without a terminal event.", stored["runs"]["open"]),
+            ("edges", "Edges of the graph.", stored["edges"]),
+            ("evicted_events", "Events that had to go for newer ones.", stored["evicted"]),
+            ("store_bytes", "Bytes of the file.", stored["bytes"]),
+            ("connections", "Connections that are open.", self.now),
+            ("connections_peak", "The most connections that were open at once.", self.peak),
+        )
+        yield from (Metric.single(f"{_PREFIX}_{name}", "gauge", about, value) for name, about, value in gauges)

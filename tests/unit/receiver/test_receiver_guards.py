@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from truewatch_lineage.receiver.auth import Gate
-from truewatch_lineage.receiver.guards import Doorkeeper, is_loopback
-from truewatch_lineage.receiver.rules import ALL_RULES
+from truewatch_lineage.receiver.app import doorkeeper
+from truewatch_lineage.receiver.rules import ALL_RULES, OWNER
+from truewatch_lineage.serving.credentials import Gate
+from truewatch_lineage.serving.guards import is_loopback
 
 TOKEN = "local-test-token"
 
@@ -27,7 +28,7 @@ def status_of(path, headers=(), query=b"", *, gate, loopback=False):
     scope = {"type": "http", "path": path, "query_string": query, "headers": list(headers), "scheme": "http"}
     # In a thread of its own: the browser tests' driver keeps a loop running in the one of the tests.
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(lambda: asyncio.run(Doorkeeper(app, gate, loopback=loopback)(scope, None, send))).result()
+        pool.submit(lambda: asyncio.run(doorkeeper(app, gate, loopback=loopback)(scope, None, send))).result()
     return sent[0]["status"]
 
 
@@ -47,18 +48,18 @@ OFF_LOOPBACK = [
 @pytest.mark.parametrize(("path", "headers", "query", "status"), OFF_LOOPBACK)
 def test_off_loopback_the_api_asks_for_a_token(path, headers, query, status):
     """The intake has its own rules, and a container's probe needs no token."""
-    assert status_of(path, headers, query, gate=Gate([TOKEN])) == status
+    assert status_of(path, headers, query, gate=Gate([TOKEN], owner=OWNER)) == status
 
 
 @pytest.mark.parametrize("loopback", [True, False])
 def test_without_a_token_the_api_is_open(loopback):
     """--no-token means it, and loopback needs none."""
-    assert status_of("/api/stats", [(b"host", b"localhost")], gate=Gate(), loopback=loopback) == 200
+    assert status_of("/api/stats", [(b"host", b"localhost")], gate=Gate(owner=OWNER), loopback=loopback) == 200
 
 
 def test_on_loopback_the_token_guards_only_the_intake():
     """Section 8: "the token guards the intake, and with another --host the API and page too"."""
-    assert status_of("/api/stats", [(b"host", b"localhost")], gate=Gate([TOKEN]), loopback=True) == 200
+    assert status_of("/api/stats", [(b"host", b"localhost")], gate=Gate([TOKEN], owner=OWNER), loopback=True) == 200
 
 
 HOSTS = [
@@ -84,4 +85,4 @@ def test_loopback_is_recognised(host, expected):
 
 def test_a_gate_does_not_show_its_tokens():
     """Its repr only counts them."""
-    assert TOKEN not in repr(Gate([TOKEN]))
+    assert TOKEN not in repr(Gate([TOKEN], owner=OWNER))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from support.record_counts import events_of
 from support.repository import ROOT
 
-from truewatch_lineage.receiver.answers import Refusal
 from truewatch_lineage.receiver.parsing import parse
+from truewatch_lineage.serving.answers import Refusal
 
 REFUSED = [
     (b"", "invalidJson"),

@@ -10,7 +10,7 @@ import httptools
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from truewatch_lineage.receiver.stats import Stats
+from truewatch_lineage.serving.counters import Counters
 
 Part = Literal["head", "body"]
 
@@ -72,10 +72,10 @@ def connection_of(scope: Scope) -> Connection:
     return connection
 
 
-class ReceiverProtocol(HttpToolsProtocol):
+class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's faster protocol with bounds that it does not have: the head's size, and deadlines for head and body.
 
-    The application's state must hold ``stats``; each request's state gets ``connection``.
+    The application's state must hold ``counters``; each request's state gets ``connection``.
     """
 
     app_state: Mapping[str, Any]  # type: ignore[assignment]
@@ -88,14 +88,14 @@ class ReceiverProtocol(HttpToolsProtocol):
         """Count the connection and start its first deadline."""
         super().connection_made(transport)
         self._link = Connection(transport)
-        self._stats: Stats = self.app_state["stats"]
-        self._stats.connected()
+        self._counters: Counters = self.app_state["counters"]
+        self._counters.connected()
         self.app_state = {**self.app_state, "connection": self._link}
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Take the connection out of the count."""
-        self._stats.disconnected()
+        self._counters.disconnected()
         self._expected = None
         self._watch()
         super().connection_lost(exc)

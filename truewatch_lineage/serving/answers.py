@@ -1,4 +1,4 @@
-"""What the receiver says: an answer's bytes, a refusal, and a client that left."""
+"""What a server says: an answer's bytes, a refusal, and a client that left."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Answer:
         await send({"type": "http.response.body", "body": self.body})
 
 
-class Refusal(Exception):  # noqa: N818 - an answer on its way out, not a failure of the receiver
+class Refusal(Exception):  # noqa: N818 - an answer on its way out, not a failure of the server
     """A request is not taken.
 
     Args:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from starlette.types import Receive, Scope
 
-from truewatch_lineage.receiver.answers import ClientGoneError, Refusal
-from truewatch_lineage.receiver.auth import header
-from truewatch_lineage.receiver.rules import Rules
+from truewatch_lineage.serving.answers import ClientGoneError, Refusal
+from truewatch_lineage.serving.credentials import header
 
 MAX_GZIP_MEMBERS = 1024
 """An empty member is 20 bytes: without a limit 64 MiB of them would keep the event loop busy for long."""
@@ -17,8 +18,72 @@ MAX_GZIP_MEMBERS = 1024
 _GZIP_WINDOW = 31
 
 
+class Limits(Protocol):
+    """How large a body may be."""
+
+    @property
+    def max_received(self) -> int:
+        """Bytes as received."""
+
+    @property
+    def max_decoded(self) -> int:
+        """Bytes after decompression."""
+
+
+class Lease:
+    """The part of a budget that one request has.
+
+    Args:
+        budget: The budget.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._size = 0
+
+    def resize(self, size: int) -> None:
+        """Have ``size`` bytes from now on; raises ``Refusal`` 503 where all requests together would have too many."""
+        self._budget.move(size - self._size)
+        self._size = size
+
+
+class Budget:
+    """Bytes that the bodies of all requests together may take in memory.
+
+    Args:
+        limit: How many.
+
+    Attributes:
+        held: How many they take now.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.held = 0
+
+    @contextmanager
+    def lease(self) -> Iterator[Lease]:
+        """Give a request its part for a ``with`` block."""
+        lease = Lease(self)
+        try:
+            yield lease
+        finally:
+            lease.resize(0)
+
+    def move(self, size: int) -> None:
+        """Take so many bytes more, or give back where negative; raises ``Refusal`` 503 where there are not so many."""
+        if size > 0 and self.held + size > self._limit:
+            message = "The bodies of all requests together are too large now; send it again."
+            raise Refusal(503, "tooManyBytes", message, {"Retry-After": "1"})
+        self.held += size
+
+
 class Decoder(Protocol):
     """Takes a body piece by piece."""
+
+    @property
+    def size(self) -> int:
+        """Bytes decoded so far."""
 
     def feed(self, data: bytes) -> None:
         """Take the next piece; raises ``Refusal``."""
@@ -37,6 +102,11 @@ class Plain:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._out = bytearray()
+
+    @property
+    def size(self) -> int:
+        """Bytes so far."""
+        return len(self._out)
 
     def feed(self, data: bytes) -> None:
         """Take the next piece; raises ``Refusal`` 413."""
@@ -60,6 +130,11 @@ class Gunzip:
         self._out = bytearray()
         self._member = zlib.decompressobj(_GZIP_WINDOW)
         self._members = 1
+
+    @property
+    def size(self) -> int:
+        """Bytes decoded so far."""
+        return len(self._out)
 
     def feed(self, data: bytes) -> None:
         """Take the next piece; raises ``Refusal`` 413 or 400."""
@@ -87,20 +162,21 @@ class Gunzip:
         self._member = zlib.decompressobj(_GZIP_WINDOW)
 
 
-async def read_body(scope: Scope, receive: Receive, rules: Rules) -> bytes:
+async def read_body(scope: Scope, receive: Receive, limits: Limits, lease: Lease | None = None) -> bytes:
     """Read and decode one request's body.
 
     Args:
         scope: The request's ASGI scope.
         receive: Its ASGI channel.
-        rules: The destination's limits.
+        limits: How large it may be.
+        lease: Is told how much memory the body takes so far.
 
     Raises:
-        Refusal: 413 past a limit, 415 for an unknown Content-Encoding, 400 for broken gzip.
+        Refusal: 413 past a limit, 503 past the budget, 415 for an unknown Content-Encoding, 400 for broken gzip.
         ClientGoneError: The connection ended first.
     """
-    _check_received(int(header(scope, b"content-length") or 0), rules.max_received)
-    decoder = _decoder(scope, rules.max_decoded)
+    _check_received(int(header(scope, b"content-length") or 0), limits.max_received)
+    decoder = _decoder(scope, limits.max_decoded)
     received = 0
     more = True
     while more:
@@ -109,8 +185,10 @@ async def read_body(scope: Scope, receive: Receive, rules: Rules) -> bytes:
             raise ClientGoneError
         data: bytes = message.get("body", b"")
         received += len(data)
-        _check_received(received, rules.max_received)
+        _check_received(received, limits.max_received)
         decoder.feed(data)
+        if lease is not None:
+            lease.resize(decoder.size)
         more = message.get("more_body", False)
     return decoder.finish()
 

@@ -5,25 +5,15 @@ from __future__ import annotations
 import ipaddress
 import sys
 import time
+from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from truewatch_lineage.receiver import pages
-from truewatch_lineage.receiver.answers import Refusal
-from truewatch_lineage.receiver.auth import Gate, header
-from truewatch_lineage.receiver.endpoints import KNOWN_PATHS
-from truewatch_lineage.receiver.rules import ALL_RULES, EVERYWHERE
-from truewatch_lineage.receiver.stats import Stats
-
-NAMESPACE = "receiver"
-
-_INTAKE = {rules.path for rules in ALL_RULES}
-_KNOWN = {*_INTAKE, *KNOWN_PATHS, "/"}
-_OPEN = {*_INTAKE, "/healthz"}
-_EVENT_PATH = "/api/events/"
-_OTHER = "other"
+from truewatch_lineage.serving.answers import Answer, Refusal
+from truewatch_lineage.serving.counters import Counters
+from truewatch_lineage.serving.credentials import EVERYWHERE, Gate, header
 
 
 def is_loopback(host: str) -> bool:
@@ -43,13 +33,28 @@ class Doorkeeper:
     Args:
         app: What comes behind.
         gate: The tokens.
-        loopback: Whether the receiver is bound to loopback.
+        owner: What the server is called in messages, and the namespace of its ``error_code``: ``receiver``.
+        loopback: Whether the server is bound to loopback.
+        is_open: Tells of a path whether it asks for no token here.
+        refuse: Makes the answer of a refusal, in the place of its own.
     """
 
-    def __init__(self, app: ASGIApp, gate: Gate, *, loopback: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        gate: Gate,
+        *,
+        owner: str,
+        loopback: bool,
+        is_open: Callable[[str], bool],
+        refuse: Callable[[Scope, Refusal], Answer] | None = None,
+    ) -> None:
         self._app = app
         self._gate = gate
+        self._owner = owner
         self._loopback = loopback
+        self._is_open = is_open
+        self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass or answer 401 or 403."""
@@ -57,27 +62,26 @@ class Doorkeeper:
             if scope["type"] == "http":
                 self._check(scope)
         except Refusal as refusal:
-            answer = refusal.answer(NAMESPACE)
-            asks = refusal.status == pages.ASKS and scope["path"] == "/"
-            await (pages.door(answer.headers) if asks else answer).send(send)
+            answer = self._refuse(scope, refusal) if self._refuse else refusal.answer(self._owner)
+            await answer.send(send)
             return
         await self._app(scope, receive, send)
 
     def _check(self, scope: Scope) -> None:
         if self._loopback:
-            _check_site(scope)
-        elif scope["path"] not in _OPEN and not scope["path"].startswith(pages.STATIC):
+            _check_site(scope, self._owner)
+        elif not self._is_open(scope["path"]):
             self._gate.check(scope, EVERYWHERE)
 
 
-def _check_site(scope: Scope) -> None:
+def _check_site(scope: Scope, owner: str) -> None:
     host = header(scope, b"host") or ""
     # A page whose name was rebound to 127.0.0.1 still sends its own name as Host.
     if not is_loopback(_hostname(f"//{host}")):
-        raise Refusal(403, "hostNotAllowed", "Address the receiver as 127.0.0.1 or localhost.")
+        raise Refusal(403, "hostNotAllowed", f"Address the {owner} as 127.0.0.1 or localhost.")
     origin = header(scope, b"origin")
     if origin is not None and origin.lower() != f"{scope['scheme']}://{host}".lower():
-        raise Refusal(403, "originNotAllowed", "Pages of other sites may not use this receiver.")
+        raise Refusal(403, "originNotAllowed", f"Pages of other sites may not use this {owner}.")
 
 
 def _hostname(url: str) -> str:
@@ -92,12 +96,14 @@ class AccessLog:
 
     Args:
         app: What comes behind.
-        stats: The counters.
+        counters: The counters.
+        label: Names a path in a bounded set; an unknown path is not repeated, as it may hold anything, a token too.
     """
 
-    def __init__(self, app: ASGIApp, stats: Stats) -> None:
+    def __init__(self, app: ASGIApp, counters: Counters, label: Callable[[str], str]) -> None:
         self._app = app
-        self._stats = stats
+        self._counters = counters
+        self._label = label
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on and note its status; None is a connection that got no whole answer's start."""
@@ -119,8 +125,8 @@ class AccessLog:
             self._note(scope, status, time.monotonic() - began)
 
     def _note(self, scope: Scope, status: int | None, seconds: float) -> None:
-        path = _label(scope["path"])
-        self._stats.answered(path, status)
+        path = self._label(scope["path"])
+        self._counters.answered(path, status)
         # Written by hand: a logging record a request costs as much as reading one.
         line = f"{_stamp(int(time.time()))} {scope['method']} {path} {status or 'dropped'} {seconds * 1000:.0f} ms\n"
         sys.stderr.write(line)
@@ -129,10 +135,3 @@ class AccessLog:
 @lru_cache(1)
 def _stamp(second: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
-
-
-def _label(path: str) -> str:
-    # An unknown path is not repeated: it may hold anything, a token too.
-    if path in _KNOWN:
-        return path
-    return "/api/events/{event_id}" if path.startswith(_EVENT_PATH) else _OTHER

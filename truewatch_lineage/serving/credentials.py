@@ -1,55 +1,73 @@
-"""Tokens of the receiver: where a request carries one, and whether it is one of ours."""
+"""A server's own tokens: where a request carries one, and whether it is one of ours."""
 
 from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, Protocol
 from urllib.parse import parse_qsl
 
 from starlette.types import Scope
 
 from truewatch_lineage import protocol
 from truewatch_lineage.errors import TokenError
-from truewatch_lineage.receiver.answers import Refusal
-from truewatch_lineage.receiver.rules import EVERYWHERE, Credential
+from truewatch_lineage.serving.answers import Refusal
+
+Credential = Literal["query", "x_token", "bearer"]
+"""A place where a request may carry a token."""
+
+EVERYWHERE: tuple[Credential, ...] = ("query", "x_token", "bearer")
+"""T: "the precedence is query token, X-Token, then Bearer"."""
 
 _VISIBLE = re.compile(r"[!-~]+")
 _X_TOKEN = protocol.TOKEN_HEADER.lower().encode()
+
+
+class Tokens(Protocol):
+    """Texts of tokens; how many there are says whether one is asked for."""
+
+    def __len__(self) -> int:
+        """Count them."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Give them as they are now."""
 
 
 class Gate:
     """Admits requests that carry one of the tokens, or all if there are none.
 
     Args:
-        tokens: Texts that ``check_token`` let pass.
+        tokens: Visible ASCII texts; looked through anew for each request, so that they may be rotated.
+        owner: Whose they are, for messages: ``receiver``.
     """
 
-    def __init__(self, tokens: Sequence[str] = ()) -> None:
-        self._tokens = tuple(token.encode("ascii") for token in tokens)
+    def __init__(self, tokens: Tokens = (), *, owner: str) -> None:
+        self._tokens = tokens
+        self._owner = owner
 
     def __repr__(self) -> str:
         return f"Gate({len(self._tokens)} tokens)"
 
     def check(self, scope: Scope, order: Sequence[Credential]) -> None:
         """Let a request pass or raise a 401 ``Refusal``; only the first credential present, by ``order``, counts."""
-        if not self._tokens or not order:
+        if not len(self._tokens) or not order:
             return
         shown = next((token for kind in order if (token := present(scope, kind))), None)
         if shown is None:
             raise _unauthorized("missingToken", f"This path asks for a token: {_ways(order)}.")
         if not self._knows(shown):
-            raise _unauthorized("invalidToken", "The token is not one of this receiver's.")
+            raise _unauthorized("invalidToken", f"The token is not one of this {self._owner}'s.")
 
     def secrets(self, scope: Scope) -> list[str]:
         """Return what must not be stored of this request's event: our tokens and those it carries."""
         shown = (present(scope, kind) for kind in EVERYWHERE)
-        return [token.decode("ascii") for token in self._tokens] + [token for token in shown if token]
+        return [*self._tokens, *(token for token in shown if token)]
 
     def _knows(self, shown: str) -> bool:
         # Every token is compared, each in constant time, so that the time tells nothing.
         data = shown.encode("latin-1", "replace")
-        matches = [hmac.compare_digest(data, token) for token in self._tokens]
+        matches = [hmac.compare_digest(data, token.encode()) for token in self._tokens]
         return any(matches)
 
 
@@ -73,12 +91,13 @@ def header(scope: Scope, name: bytes) -> str | None:
     return None
 
 
-def check_token(text: str, source: str) -> str:
+def check_token(text: str, source: str, owner: str) -> str:
     """Return a token without its surrounding newline.
 
     Args:
         text: As given.
         source: Where from, for the message.
+        owner: Whose it is, for the message.
 
     Raises:
         TokenError: It is empty or holds what a header can't carry; the message never shows it.
@@ -86,7 +105,7 @@ def check_token(text: str, source: str) -> str:
     token = text.strip("\r\n")
     if not _VISIBLE.fullmatch(token):
         raise TokenError(
-            "The receiver's token is empty or holds a space, a control or a non-ASCII character.",
+            f"The {owner}'s token is empty or holds a space, a control or a non-ASCII character.",
             source=source,
             fix="Give the bare token: visible ASCII characters only.",
         )
