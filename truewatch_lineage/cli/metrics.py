@@ -11,26 +11,16 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from truewatch_lineage.errors import ConfigError, SpoolError
+from truewatch_lineage.serving.exposition import CONTENT_TYPE, as_text
 from truewatch_lineage.spool import Store
+from truewatch_lineage.spool.exposition import metrics
 from truewatch_lineage.spool.report import status
 
 HOST: Final = "127.0.0.1"
 
 _MOST_AT_ONCE: Final = 8
 _SECONDS: Final = 5.0
-_TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
 _HOSTS: Final = frozenset({"127.0.0.1", "localhost"})
-_STATES: Final = ("ready", "paused", "parked")
-_TOTALS: Final = (
-    ("pending", "pending", "gauge", "Events that wait, over all destinations."),
-    ("dead", "dead", "gauge", "Dead letters."),
-    ("delivered", "delivered_total", "counter", "Events delivered since the spool was made."),
-    ("cached", "cached_total", "counter", "Delivered events that DataWay has cached only."),
-    ("skipped", "skipped_total", "counter", "Events of a kind that their destination does not take."),
-    ("tombstones", "tombstones_total", "counter", "Events lost because the spool or the disk was full."),
-    ("oldest_pending_s", "oldest_pending_seconds", "gauge", "Seconds that the oldest pending event has waited."),
-    ("bytes", "bytes", "gauge", "Stored bytes."),
-)
 
 
 @contextlib.contextmanager
@@ -60,31 +50,6 @@ def serve(port: int, store: Store, is_alive: Callable[[], bool]) -> Iterator[str
         server.shutdown()
         server.server_close()
         thread.join()
-
-
-def as_text(found: dict[str, Any]) -> str:
-    """Write a spool's status in the text format of Prometheus."""
-    lines = []
-    for key, metric, kind, about in _TOTALS:
-        name = f"truewatch_lineage_{metric}"
-        lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}", f"{name} {found[key]}"]
-    lines += [
-        "# HELP truewatch_lineage_destination_state 1 for the state that a destination is in.",
-        "# TYPE truewatch_lineage_destination_state gauge",
-    ]
-    for name, one in found["destinations"].items():
-        labels = [(f'{_label(name)},state="{state}"', int(one["state"] == state)) for state in _STATES]
-        lines += [f"truewatch_lineage_destination_state{{{label}}} {value}" for label, value in labels]
-    for key, kind in (("pending", "gauge"), ("dead", "gauge"), ("delivered", "counter")):
-        name = f"truewatch_lineage_destination_{key}" + ("_total" if kind == "counter" else "")
-        lines += [f"# HELP {name} As the total, of one destination.", f"# TYPE {name} {kind}"]
-        lines += [f"{name}{{{_label(label)}}} {one[key]}" for label, one in found["destinations"].items()]
-    return "\n".join([*lines, ""])
-
-
-def _label(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'destination="{escaped}"'
 
 
 class _Server(ThreadingMixIn, HTTPServer):
@@ -139,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing."""
 
     def _metrics(self) -> tuple[int, str]:
-        return 200, as_text(status(self.server.store))
+        return 200, as_text(metrics(status(self.server.store)))
 
     def _health(self) -> tuple[int, str]:
         status(self.server.store)
@@ -148,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, code: int, text: str) -> None:
         body = text.encode()
         self.send_response(code)
-        self.send_header("Content-Type", _TEXT)
+        self.send_header("Content-Type", CONTENT_TYPE)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
