@@ -1,7 +1,7 @@
 """A receiver as fast as Python has one, in a process of its own: it counts requests and keeps nothing of them.
 
-``python benchmarks/sink.py DELAY`` prints its port; after DELAY seconds it answers each POST by 200. ``GET /`` tells
-what it has counted since the last ``GET /``, as JSON: requests, when the last one was complete (by the system's
+``python benchmarks/sink.py DELAY PORT`` prints its port; after DELAY seconds it answers each POST by 200. ``GET /``
+tells what it has counted since the last ``GET /``, as JSON: requests, when the last one was complete (by the system's
 monotonic clock), and the most connections that were open at once.
 """
 
@@ -82,11 +82,10 @@ class Connection(asyncio.Protocol):
 
 
 @contextlib.contextmanager
-def sink(delay: float = 0.0) -> Iterator[str]:
-    """Start a sink and give its url."""
-    with subprocess.Popen(
-        [sys.executable, str(Path(__file__)), str(delay)], stdout=subprocess.PIPE, text=True
-    ) as child:
+def sink(delay: float = 0.0, port: int = 0) -> Iterator[str]:
+    """Start a sink, on a free port unless one is named, and give its url."""
+    command = [sys.executable, str(Path(__file__)), str(delay), str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         try:
             assert child.stdout is not None
             yield f"http://127.0.0.1:{int(child.stdout.readline())}"
@@ -102,12 +101,12 @@ def seen(url: str) -> dict[str, Any]:
     return counts
 
 
-async def _serve(delay: float) -> None:
+async def _serve(delay: float, port: int) -> None:
     counts = Counts()
-    server = await asyncio.get_running_loop().create_server(lambda: Connection(counts, delay), "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(lambda: Connection(counts, delay), "127.0.0.1", port)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(float(sys.argv[1])))
+    asyncio.run(_serve(float(sys.argv[1]), int(sys.argv[2])))
