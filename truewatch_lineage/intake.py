@@ -36,6 +36,13 @@ class Batch:
     entries: list[Entry] = field(default_factory=list)
     skipped: list[Binding] = field(default_factory=list)
     data: bytes | None = None
+    _packed: bytes | None = None
+
+    def packed(self) -> bytes:
+        """Return `data` gzipped, made once for all destinations that take it as it is."""
+        if self._packed is None:
+            self._packed = compress(self.data or b"")
+        return self._packed
 
 
 class Intake:
@@ -123,11 +130,19 @@ class Intake:
             reason = self.reason(error)
             text = "An event for %s can't be sent and is kept as a dead letter: %s"
             self._notices.warning(f"event {destination.name}", text, destination.name, reason)
-            batch.entries.append(_dead(binding, identity, compress(data), reason))
+            batch.entries.append(_dead(binding, identity, batch.packed(), reason))
             return
+        packed = batch.packed() if body is data else compress(body)
         batch.entries.append(
-            Entry(binding, identity.lane, compress(body), identity.event_type, _about(identity), identity.run_id)
+            Entry(binding, identity.lane, packed, identity.event_type, _about(identity), identity.run_id)
         )
+
+    def mask(self, data: bytes) -> bytes:
+        """Mask in bytes that are no event what would be masked in one's text."""
+        try:
+            return self._redactor.value(data.decode("utf-8")).encode("utf-8")
+        except UnicodeDecodeError:  # latin-1 takes every byte and gives each back
+            return self._redactor.value(data.decode("latin-1")).encode("latin-1")
 
     def reason(self, error: Exception, secrets: Iterable[str] = ()) -> str:
         """Say why an event can't be sent; the event's own keys stand in an error's path, so it is masked as the event.

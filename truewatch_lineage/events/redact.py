@@ -98,6 +98,10 @@ class Redactor:
         """Mask the known secrets and the passwords in URLs in a text that is no event, such as a message."""
         return _mask(text, self._learn(extra))
 
+    def value(self, text: str) -> str:
+        """Mask in a text by itself what `apply` masks in a string value."""
+        return self._mask_value(text, self._learn(()))
+
     def _learn(self, extra: Iterable[str]) -> _Known:
         """Return what is known now, made anew where it is none of the last ones; no thread sees half of a new token."""
         secrets = tuple(sorted({secret for secret in (*self._secrets(), *extra) if len(secret) >= SHORTEST}))
