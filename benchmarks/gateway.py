@@ -47,6 +47,11 @@ PARTITIONS = 8
 KEYS = 1000
 PATIENCE = 120.0
 FILLING = 1000
+CONNECTIONS = 64
+ROW = 400
+"""Bytes that an event takes in the spool beside its body."""
+RATES: dict[str, list[float]] = {"http": [], "kafka": []}
+"""Medium events a second of each round, for what is reckoned from them."""
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 HEAD = """\
 # The gateway, measured
@@ -125,14 +130,19 @@ def gateway(folder: Path, url: str, *options: str) -> Iterator[tuple[int, int]]:
 
 def http(rounds: int, count: int) -> Iterator[str]:
     """Measure the intake by HTTP: while the destination is away, and while events are delivered to it."""
-    yield from ("| events | destination | committed a second | µs of processor an event |", "|" + " --- |" * 4)
+    yield from (
+        "| events | destination | committed a second | delivered a second | µs of processor an event |",
+        "|" + " --- |" * 5,
+    )
     for size, coding, is_up in itertools.product(("medium", "small"), ("plain", "gzip"), (False, True)):
-        rates, costs = zip(*(_intake(size, coding, count, is_up=is_up) for _ in range(rounds)), strict=True)
+        rates, delivered, costs = zip(*(_intake(size, coding, count, is_up=is_up) for _ in range(rounds)), strict=True)
+        if (size, coding, is_up) == ("medium", "gzip", True):
+            RATES["http"].extend(delivered)
         shown = "answers at once" if is_up else "away"
-        yield row(f"{size}, {coding}", shown, spread(rates), spread(costs))
+        yield row(f"{size}, {coding}", shown, spread(rates), spread(delivered) if is_up else "-", spread(costs))
 
 
-def _intake(size: str, coding: str, count: int, *, is_up: bool) -> tuple[float, float]:
+def _intake(size: str, coding: str, count: int, *, is_up: bool) -> tuple[float, float, float]:
     with (
         sink() as url,
         tempfile.TemporaryDirectory(prefix="bench-gateway-") as name,
@@ -140,7 +150,11 @@ def _intake(size: str, coding: str, count: int, *, is_up: bool) -> tuple[float, 
     ):
         used = processor(pid)
         seconds = sum(slices(port, partial(requests, size, coding, count), count))
-        return count / seconds, (processor(pid) - used) / count * 1e6
+        start, waiting = time.monotonic(), count - seen(url)["requests"]
+        if is_up:
+            arrive(url, waiting)
+        behind = time.monotonic() - start
+        return count / seconds, count / (seconds + behind), (processor(pid) - used) / count * 1e6
 
 
 def kafka(rounds: int, count: int) -> Iterator[str]:
@@ -156,6 +170,8 @@ def kafka(rounds: int, count: int) -> Iterator[str]:
             one = Event.of(size).one
             broker.produce(size, [(b"run:example/%d" % (number % KEYS), one(number)) for number in range(count)])
             flows = [_flow(broker.address, size, f"round-{number}", count) for number in range(rounds)]
+            if size == "medium":
+                RATES["kafka"].extend(rate for rate, _, _ in flows)
             yield row(size, *map(spread, zip(*flows, strict=True)))
 
 
@@ -239,6 +255,34 @@ def _free_port() -> int:
         return port
 
 
+def paper() -> Iterator[str]:
+    """Reckon what several gateways carry: from the figures above, and by nothing but multiplication."""
+    event = Event.of("medium")
+    plain, zipped = len(event.data), len(gzip.compress(event.data, 1))
+    by_http, by_kafka = (statistics.median(RATES[name]) for name in ("http", "kafka"))
+    yield from ("| gateways | 1 | 10 | 100 | 1,000 |", "|" + " --- |" * 5)
+    rows: Mapping[str, Callable[[int], str]] = {
+        "events a second, HTTP in and delivered": lambda count: f"{by_http * count:,.0f}",
+        "events a second, Kafka in and delivered": lambda count: f"{by_kafka * count:,.0f}",
+        "million events a day at a tenth of the former": lambda count: f"{by_http * count * 8640 / 1e6:,.0f}",
+        "Gbit/s in by HTTP, plain; gzip": lambda count: (
+            f"{_gbit(by_http * count, plain)}; {_gbit(by_http * count, zipped)}"
+        ),
+        "Gbit/s to the destination": lambda count: f"{_gbit(by_http * count, zipped)}",
+        "connections to the destination at most": lambda count: f"{CONNECTIONS * count:,}",
+        "GB of spools for an hour without destination": lambda count: (
+            f"{by_http * count * 3600 * (zipped + ROW) / 1e9:,.0f}"
+        ),
+        "partitions of the topic at least": lambda count: f"{count:,}",
+    }
+    for name, reckon in rows.items():
+        yield row(name, *map(reckon, (1, 10, 100, 1000)))
+
+
+def _gbit(rate: float, size: int) -> str:
+    return f"{rate * size * 8 / 1e9:.2f}"
+
+
 def row(*cells: str) -> str:
     """Write a row of a table, and tell it at once."""
     text = f"| {' | '.join(cells)} |"
@@ -272,6 +316,8 @@ def main() -> None:
     for name in options.parts:
         title, measure = PARTS[name]
         print(f"## {title}\n", *measure(options.rounds, options.events), "", sep="\n", flush=True)
+    if all(RATES.values()):
+        print("## On paper (medium events, gzip)\n", *paper(), sep="\n")
 
 
 if __name__ == "__main__":
