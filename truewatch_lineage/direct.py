@@ -10,7 +10,7 @@ from contextlib import suppress
 from truewatch_lineage.config import DestinationSettings
 from truewatch_lineage.delivery.backoff import full_jitter
 from truewatch_lineage.delivery.outcome import Outcome, Verdict
-from truewatch_lineage.delivery.sender import Sender
+from truewatch_lineage.delivery.senders import Sends, sender_of
 from truewatch_lineage.spool import Binding, Entry
 
 
@@ -26,7 +26,7 @@ class Direct:
 
     def __init__(self, destinations: Mapping[Binding, DestinationSettings]) -> None:
         self._destinations = destinations
-        self._senders: dict[Binding, Sender] = {}
+        self._senders: dict[Binding, Sends] = {}
         self._failures: dict[Binding, tuple[int, float]] = {}
 
     def send(self, entry: Entry, deadline: float) -> Outcome:
@@ -55,6 +55,6 @@ class Direct:
             with suppress(KeyError):  # another thread has taken the last
                 self._senders.popitem()[1].close()
 
-    def _sender(self, binding: Binding, destination: DestinationSettings) -> Sender:
+    def _sender(self, binding: Binding, destination: DestinationSettings) -> Sends:
         found = self._senders.get(binding)
-        return found or self._senders.setdefault(binding, Sender(destination, connections=1))
+        return found or self._senders.setdefault(binding, sender_of(destination, connections=1))

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from truewatch_lineage.config import coerce, urls
+from truewatch_lineage.config import coerce, kafka_settings, urls
 from truewatch_lineage.config.credentials import token_source
 from truewatch_lineage.config.found import Found
 from truewatch_lineage.config.headers import headers
+from truewatch_lineage.config.kafka_url import topic_url
 from truewatch_lineage.config.keys import KEYS, TOKEN_KEYS
 from truewatch_lineage.config.settings import DestinationSettings
 from truewatch_lineage.destinations.profile import Profile
@@ -25,6 +26,7 @@ _PLAIN = (
     "ca_file",
     "client_cert",
     "client_key",
+    "kafka_config",
     "allow_insecure_http",
     "concurrency",
     "exclude_facets",
@@ -49,7 +51,12 @@ def build(
         ConfigError: A setting is malformed, or two of them contradict each other.
     """
     profile = urls.choose_profile(values.get("destination"), values.get("endpoint"), values.get("url"))
-    url = urls.final_url(_url(name, values, profile), values.get("endpoint"), profile)
+    if profile.endpoint:
+        kafka_settings.tell_unused(name, values, profile, notices)
+        url = urls.final_url(_url(name, values, profile), values.get("endpoint"), profile)
+    else:
+        kafka_settings.check(values, sends=needs_token)
+        url = topic_url(_url(name, values, profile))
     if "endpoint" in values:
         profile = _with_endpoint(profile, urls.clean_endpoint(values["endpoint"]))
     source = _token(name, values, profile, environ, notices)

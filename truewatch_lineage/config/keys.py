@@ -132,16 +132,16 @@ _DESTINATION: Final = (
         "destination",
         "destination",
         "choice",
-        "dataway, or what a known endpoint says",
+        "dataway, or what a known endpoint or kafka:// says",
         "Kind of destination.",
-        choices=("dataway", "datakit", "portal", "openlineage"),
+        choices=("dataway", "datakit", "portal", "openlineage", "kafka"),
     ),
     Key(
         "url",
         "destination",
         "text",
         "none; datakit: http://127.0.0.1:9529",
-        "Where events go: scheme, host and, if need be, a path; the endpoint is appended.",
+        "Where events go: scheme, host and, if need be, a path; the endpoint is appended. kafka://host:9092/topic.",
     ),
     Key("endpoint", "destination", "text", "the destination's", "Path appended to the url."),
     Key(
@@ -186,6 +186,9 @@ _DESTINATION: Final = (
     Key("client_cert", "destination", "existing_file", "none", "Client certificate, in PEM."),
     Key("client_key", "destination", "existing_file", "none", "The client certificate's key, in PEM."),
     Key("proxy", "destination", "text", "HTTPS_PROXY, for https only", "Proxy's url."),
+    Key(
+        "kafka_config", "destination", "path", "none", "Kafka only: file of its client's properties, for SASL and TLS."
+    ),
     Key("allow_insecure_http", "destination", "flag", "false", "Allow a token over plain http to another machine."),
     Key(
         "concurrency",

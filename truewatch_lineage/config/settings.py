@@ -31,7 +31,7 @@ class DestinationSettings:
     Attributes:
         name: What the user calls it; ``default`` where flat settings are used.
         profile: The rules of its kind.
-        url: The final url of the POST, endpoint included, without any credential.
+        url: The final url of the POST, endpoint included, or of Kafka's topic; without any credential.
         token_source: Where the token comes from, or None.
         auth_method: How the token is sent.
         headers: Extra headers; never credentials.
@@ -41,6 +41,7 @@ class DestinationSettings:
         client_cert: A client certificate's file.
         client_key: Its key's file.
         proxy: A proxy's url; None means the environment's, for https only.
+        kafka_config: A file of properties for Kafka's client.
         allow_insecure_http: Whether a token may go over http to another host.
         concurrency: Connections at most, or None for the caller's default.
         match: Which events go there.
@@ -61,6 +62,7 @@ class DestinationSettings:
     client_cert: Path | None = None
     client_key: Path | None = None
     proxy: str | None = field(default=None, repr=False)
+    kafka_config: Path | None = None
     allow_insecure_http: bool = False
     concurrency: int | None = None
     match: Match | None = None

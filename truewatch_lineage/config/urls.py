@@ -12,7 +12,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from truewatch_lineage.config import coerce
 from truewatch_lineage.config.found import Found
-from truewatch_lineage.destinations.builtin import BY_ENDPOINT, PROFILES
+from truewatch_lineage.config.kafka_url import is_kafka
+from truewatch_lineage.destinations.builtin import BY_ENDPOINT, KAFKA, PROFILES
 from truewatch_lineage.destinations.profile import Profile
 
 _PRINTABLE: Final = re.compile(r"[\x21-\x7e]+")
@@ -27,9 +28,11 @@ def is_loopback(host: str) -> bool:
 
 
 def choose_profile(kind: Found | None, endpoint: Found | None, url: Found | None) -> Profile:
-    """Return the destination's rules: by its name, else by a known endpoint, else by a url that ends with one."""
+    """Return the destination's rules: by its name, else by Kafka's scheme, a known endpoint, or a url that ends so."""
     if kind:
         return PROFILES[coerce.choice(kind, tuple(PROFILES))]
+    if is_kafka(url):
+        return KAFKA
     if endpoint:
         return BY_ENDPOINT.get(clean_endpoint(endpoint), PROFILES["dataway"])
     known = _known_ending(_split(url).path) if url else None

@@ -17,7 +17,7 @@ from truewatch_lineage.courier.queue import Queue
 from truewatch_lineage.courier.telling import Telling
 from truewatch_lineage.courier.workers import Finished, Window, Workers
 from truewatch_lineage.delivery.outcome import Outcome, Verdict
-from truewatch_lineage.delivery.sender import Sender
+from truewatch_lineage.delivery.senders import sender_of
 from truewatch_lineage.spool import Binding, Standing
 from truewatch_lineage.spool.store import CLOCK_TOLERANCE
 
@@ -59,7 +59,7 @@ class Leader:
         self._destination = destination
         self._connections = destination.concurrency or connections
         self._chance = chance
-        self._sender = Sender(destination, connections=self._connections, clock=queue.clock)
+        self._sender = sender_of(destination, connections=self._connections, clock=queue.clock)
         self._workers = Workers(self._try)
         self._window = Window(self._connections)
         self._told = Telling(destination.name)

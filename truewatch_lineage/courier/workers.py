@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from truewatch_lineage.courier.policy import Attempt
-from truewatch_lineage.delivery.outcome import Outcome
+from truewatch_lineage.delivery.outcome import Outcome, Verdict
 
 FIRST_WINDOW: Final = 4
 LINGER_SECONDS: Final = 0.001
@@ -30,7 +30,7 @@ class Window:
         """Learn from an outcome."""
         if outcome.slow_down:
             self.size = max(1, self.size // 2)
-        elif outcome.status is not None:
+        elif outcome.status is not None or outcome.verdict is Verdict.DELIVERED:
             self.size = min(self._limit, self.size + 1)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import hmac
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,11 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from importlib import metadata
-from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 from truewatch_lineage.config.settings import DestinationSettings
+from truewatch_lineage.delivery.fingerprint import FileState, file_state, keyed_hash
 from truewatch_lineage.delivery.forks import PerProcess
 from truewatch_lineage.delivery.http import HttpClient
 from truewatch_lineage.delivery.outcome import Outcome, Verdict, judge
@@ -28,9 +26,6 @@ from truewatch_lineage.protocol import TOKEN_HEADER, TOKEN_QUERY
 
 REREAD_SECONDS: Final = 5.0
 """How often a token is read again at most for a 403, which may be each event's own fault: a command may be slow."""
-
-_FINGERPRINT_BYTES: Final = 8
-_State = list[int | str] | None
 
 
 @functools.cache
@@ -67,7 +62,7 @@ class Sender:
         self._clock = clock
         self._gzip = destination.compression == "gzip"
         self._reread: PerProcess[_Reread] = PerProcess(lambda _parent: _Reread())
-        self._print: tuple[tuple[bytes, str | None, list[_State]], str] | None = None
+        self._print: tuple[tuple[bytes, str | None, list[FileState]], str] | None = None
 
     def send(self, body_gz: bytes, *, deadline: float) -> Outcome:
         """Try once to deliver an event; never raises.
@@ -123,16 +118,15 @@ class Sender:
                     return None
                 token = known.reveal()
         there, last = self._destination, self._print
-        files = [_state(path) for path in (there.ca_file, there.client_cert, there.client_key)]
+        files = [file_state(path) for path in (there.ca_file, there.client_cert, there.client_key)]
         if last is None or last[0] != (key, token, files):  # asked for each attempt
             last = self._print = (key, token, files), self._digest(key, token, files)
         return last[1]
 
-    def _digest(self, key: bytes, token: str | None, files: list[_State]) -> str:
+    def _digest(self, key: bytes, token: str | None, files: list[FileState]) -> str:
         there, headers = self._destination, sorted(self._destination.headers.items())
         parts = [token, there.url, there.auth_method, headers, files, there.proxy, there.compression]
-        digest = hmac.digest(key, json.dumps(parts).encode(), "sha256")
-        return digest[:_FINGERPRINT_BYTES].hex()
+        return keyed_hash(key, parts)
 
     def close(self) -> None:
         """Close the connections."""
@@ -209,14 +203,3 @@ def _without(outcome: Outcome, secret: str) -> Outcome:
     """Mask a token that a destination put into what we show of a refusal: an error code, a redirect's path."""
     shown = Redactor(secrets=lambda: (secret,)).text(outcome.reason)
     return outcome if shown == outcome.reason else replace(outcome, reason=shown)
-
-
-def _state(path: Path | None) -> _State:
-    """Return what changes when a file is replaced; None where there is no file to look at."""
-    if path is None:
-        return None
-    try:
-        found = path.stat()
-    except OSError:
-        return [str(path)]
-    return [str(path), found.st_mtime_ns, found.st_size]

@@ -74,5 +74,21 @@ OPENLINEAGE: Final = Profile(
     look="Look for the job in that service's own pages.",
 )
 
-PROFILES: Final = {profile.kind: profile for profile in (DATAWAY, DATAKIT, PORTAL, OPENLINEAGE)}
-BY_ENDPOINT: Final = {profile.endpoint: profile for profile in PROFILES.values()}
+KAFKA: Final = Profile(
+    kind="kafka",
+    label="Kafka",
+    endpoint="",
+    default_url=None,
+    sends_token=False,
+    needs_token=False,
+    success=None,
+    accepts=ALL_KINDS,
+    max_decoded=None,
+    compression="gzip",
+    schema_url=None,
+    missing="Create the topic, or check the url.",
+    look="Read the topic.",
+)
+
+PROFILES: Final = {profile.kind: profile for profile in (DATAWAY, DATAKIT, PORTAL, OPENLINEAGE, KAFKA)}
+BY_ENDPOINT: Final = {profile.endpoint: profile for profile in PROFILES.values() if profile.endpoint}

@@ -17,9 +17,9 @@ class Profile:
     """The rules of one kind of destination.
 
     Attributes:
-        kind: ``dataway``, ``datakit``, ``portal`` or ``openlineage``.
+        kind: ``dataway``, ``datakit``, ``portal``, ``openlineage`` or ``kafka``.
         label: The name people know it by.
-        endpoint: The path that is appended to the url.
+        endpoint: The path that is appended to the url; empty where events do not go by HTTP.
         default_url: The url where none is set, or None where one must be.
         sends_token: Whether a token is sent at all.
         needs_token: Whether a token is required.

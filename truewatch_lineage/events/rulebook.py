@@ -83,4 +83,10 @@ _PORTAL: Final = Rules(
     shapes="warning",
     run_events_only=True,
 )
-RULES: Final = {"dataway": _TRUEWATCH, "datakit": _TRUEWATCH, "portal": _PORTAL, "openlineage": Rules()}
+RULES: Final = {
+    "dataway": _TRUEWATCH,
+    "datakit": _TRUEWATCH,
+    "portal": _PORTAL,
+    "openlineage": Rules(),
+    "kafka": Rules(),
+}
