@@ -10,45 +10,20 @@ with Receiver(tokens=["local-test-token"]) as receiver:
 
 from __future__ import annotations
 
-import contextlib
-import http.client
 import json
-import os
-import select
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-READY_SECONDS = 20
-STOP_SECONDS = 10
-DATAWAY = "/v1/write/openlineage"
-DATAKIT = "/openlineage/api/v1/lineage"
-PORTAL = "/api/data-registry/lineage"
-OPENLINEAGE = "/api/v1/lineage"
+from support.served import DATAKIT, DATAWAY, OPENLINEAGE, PORTAL, Reply, Served
+
+__all__ = ["DATAKIT", "DATAWAY", "OPENLINEAGE", "PORTAL", "Receiver", "Reply"]
 
 
-@dataclass(frozen=True)
-class Reply:
-    """One answer; ``headers`` with lower-case names."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        """The body as JSON."""
-        return json.loads(self.body)
-
-
-class Receiver:
+class Receiver(Served):
     """``truewatch-lineage receive`` as a child process on a free loopback port.
 
     Args:
@@ -60,7 +35,7 @@ class Receiver:
         program: What Python runs; another that ends in the same command can change the receiver first.
 
     Attributes:
-        url: ``http://127.0.0.1:PORT`` once started.
+        data: As given, or made.
     """
 
     def __init__(
@@ -73,101 +48,17 @@ class Receiver:
         args: Sequence[str] = (),
         program: Sequence[str] = ("-m", "truewatch_lineage.cli.receive"),
     ) -> None:
+        super().__init__("receiver", tokens=tokens, port=port)
         self._program = program
-        self._folder = tempfile.TemporaryDirectory(prefix="test-receiver-")
         self._args = [*args, *(["--strict"] if strict else [])]
         for token in tokens:
             self._args += ["--token", token]
-        self._token = tokens[0] if tokens else None
-        self.data = data or Path(self._folder.name, "events.sqlite")
-        self.log = Path(self._folder.name, "stderr.txt")
-        self.port = port
-        self.url = ""
-        self._process: subprocess.Popen[bytes] | None = None
+        self.data = data or self.folder / "events.sqlite"
 
-    def __enter__(self) -> Receiver:  # noqa: PYI034 - Self is in typing from 3.11 on
-        try:
-            self.start()
-        except BaseException:
-            self._folder.cleanup()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-        self._folder.cleanup()
-
-    @property
-    def pid(self) -> int:
-        """The running child's process id."""
-        assert self._process is not None, "the receiver is not running"
-        return self._process.pid
-
-    def start(self) -> None:
-        """Start it and wait until it accepts connections; AssertionError with its stderr if it does not."""
-        assert self._process is None, "the receiver is running"
-        command = [sys.executable, *self._program]
-        command += ["--port", str(self.port), "--data", str(self.data), *self._args]
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
-        self.url = self._ready_line()
-        self.port = int(self.url.rpartition(":")[2])
-
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """End it with a signal and return its exit code; 0 if it was not running."""
-        return self._end(number)
-
-    def kill(self) -> None:
-        """End it with SIGKILL, as a power-off of the process."""
-        self._end(signal.SIGKILL)
-
-    def restart(self) -> None:
-        """Start it again, after ``stop`` or ``kill`` or from running, on the same port with the same events."""
-        self.stop()
-        self.start()
-
-    def stderr(self) -> str:
-        """Return what it logged so far."""
-        return self.log.read_text("utf-8")
-
-    def wait_for_log(self, text: str, timeout: float = 5) -> str:
-        """Wait until ``text`` was logged and return the log: a line is written just after its answer is sent."""
-        end = time.monotonic() + timeout
-        while text not in (log := self.stderr()):
-            assert time.monotonic() < end, f"no {text!r} in {log}"
-            time.sleep(0.01)
-        return log
-
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-        *,
-        timeout: float = 10,
-    ) -> Reply:
-        """Make one request on a connection of its own; raises what ``http.client`` raises."""
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)) as client:
-            client.request(method, path, body, dict(headers or {}))
-            answer = client.getresponse()
-            fields = {name.lower(): value for name, value in answer.getheaders()}
-            return Reply(answer.status, fields, answer.read())
-
-    def post(
-        self,
-        event: object,
-        path: str = DATAWAY,
-        headers: Mapping[str, str] | None = None,
-        *,
-        timeout: float = 10,
-    ) -> Reply:
-        """Send an event (bytes, or anything JSON) with the first token unless ``headers`` name a credential."""
-        body = event if isinstance(event, bytes) else json.dumps(event).encode()
-        fields = dict(headers or {})
-        if self._token and not {"authorization", "x-token"} & {name.lower() for name in fields}:
-            fields["Authorization"] = f"Bearer {self._token}"
-        return self.request("POST", path, body, fields, timeout=timeout)
+    def command(self) -> list[str]:
+        """Return what is run."""
+        program = [sys.executable, *self._program]
+        return [*program, "--port", str(self.port), "--data", str(self.data), *self._args]
 
     def events(self, **filters: str) -> list[dict[str, Any]]:
         """Return all stored events in the order of arrival.
@@ -217,30 +108,3 @@ class Receiver:
         reply = self.request(method, path, body, headers, timeout=30)
         assert reply.status == 200, f"{method} {path}: {reply.status} {reply.body!r}"
         return reply.json
-
-    def _ready_line(self) -> str:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        select.select([self._process.stdout], [], [], READY_SECONDS)
-        if self._process.poll() is None and select.select([self._process.stdout], [], [], 0)[0]:
-            line = self._process.stdout.readline().decode().strip()
-            if line:
-                return line
-        self._end(signal.SIGKILL)
-        raise AssertionError(f"the receiver did not start: {self.stderr()}")
-
-    def _end(self, number: signal.Signals) -> int:
-        if self._process is None:
-            return 0
-        process, self._process = self._process, None
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, number)
-        try:
-            return process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            raise
-        finally:
-            if process.stdout is not None:
-                process.stdout.close()

@@ -21,6 +21,7 @@ _PLACES = {
     "receive": Place(f"{_HERE}.receive", "Receive events on this machine, as the destinations do."),
     "spool": Place(f"{_HERE}.spool", "Show, deliver and mend what waits."),
     "courier": Place(f"{_HERE}.courier", "Deliver in the background until stopped."),
+    "gateway": Place(f"{_HERE}.gateway", "Take events from any client or from Kafka, keep them, and deliver them."),
     "env": Place(f"{_HERE}.env", "Print what to set for Python, Airflow or dbt."),
     "spark": Place("truewatch_lineage_spark.commands", "Write and check Spark's settings for OpenLineage."),
 }

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from truewatch_lineage.cli import logs
 from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
+from truewatch_lineage.cli.stopping import stopped_by_signal
 from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def command(metrics_port: int | None) -> None:
     report.status(store)  # a spool that can't be read is told now, not in a thread
     logs.show_progress()
     courier = Courier(store, settings.destinations, connections=CONNECTIONS)
-    with _stopped_by_signal() as stopped, _metrics(metrics_port, store, courier):
+    with stopped_by_signal() as stopped, _metrics(metrics_port, store, courier):
         courier.start(poll=_POLL)
         for destination in settings.destinations:
             log.info("Delivering from %s to %s (%s).", store.folder, destination.name, destination.url)
@@ -75,25 +74,6 @@ def _tell_others(store: Store, name: str, others: list[Binding]) -> None:
         if waiting:
             fix = f"`truewatch-lineage spool rebind {name}` gives them to this one."
             log.warning("Events of %s bound to %s are left alone: %d. %s", name, other.url, waiting, fix)
-
-
-@contextlib.contextmanager
-def _stopped_by_signal() -> Iterator[threading.Event]:
-    """Give an event that SIGTERM and SIGINT set; a second one ends the process at once."""
-    stopped = threading.Event()
-    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-
-    def stop(number: int, _: Any) -> None:
-        stopped.set()
-        signal.signal(number, signal.SIG_DFL)
-
-    for number in kept:
-        signal.signal(number, stop)
-    try:
-        yield stopped
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from truewatch_lineage.cli import logs, output
-from truewatch_lineage.cli.receive import missing_extra
+from truewatch_lineage.cli.serving import missing_extra
 from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def command(keep: bool, as_json: bool) -> None:
     try:
         import truewatch_lineage.receiver.server  # noqa: F401, PLC0415 - only whether it is there
     except ModuleNotFoundError as error:
-        raise missing_extra(error) from error
+        raise missing_extra(error, "receiver") from error
     from truewatch_lineage.cli.rehearsal import LocalReceiver, no_settings  # noqa: PLC0415 - the help needs none of it
 
     with tempfile.TemporaryDirectory(prefix="truewatch-lineage-demo-") as folder, no_settings():

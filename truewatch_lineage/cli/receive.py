@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from truewatch_lineage.cli.serving import UsageProblem, check_guarded, missing_extra
 from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
 from truewatch_lineage.errors import ConfigError, TokenError
 from truewatch_lineage.words import counted
@@ -89,10 +90,10 @@ def command(
         from truewatch_lineage.receiver import server  # noqa: PLC0415 - needs the extra
         from truewatch_lineage.receiver.retention import Keep  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise missing_extra(error) from error
+        raise missing_extra(error, "receiver") from error
     try:
         accepted = _tokens(tokens, token_files)
-        _check_guarded(host, accepted, no_token=no_token)
+        check_guarded(host, asks=bool(accepted), no_token=no_token)
         with _forwarding(port) if tee else contextlib.nullcontext() as forward:
             options = server.Options(host, port, accepted, data, strict, Keep(keep_days, keep_bytes), forward)
 
@@ -103,7 +104,7 @@ def command(
 
             server.run(options, announce, lambda store: _fill(store, load))
     except ConfigError as error:
-        raise _UsageProblem(str(error)) from error
+        raise UsageProblem(str(error)) from error
 
 
 def _fill(store: Store, files: Sequence[str]) -> None:
@@ -150,19 +151,6 @@ def _read(file: Path) -> str:
         raise TokenError("The token's file can't be read as text.", key="--token-file", source=str(file)) from None
 
 
-def _check_guarded(host: str, tokens: tuple[str, ...], *, no_token: bool) -> None:
-    from truewatch_lineage.serving.guards import is_loopback  # noqa: PLC0415 - needs the extra
-
-    if tokens and no_token:
-        raise ConfigError("--no-token and a token contradict each other.", fix="Give one of them.")
-    if not (tokens or no_token or is_loopback(host)):
-        raise ConfigError(
-            f"Off loopback, on {host}, anybody could send and read events.",
-            key="--host",
-            fix="Add --token-file FILE, or --no-token if that is meant.",
-        )
-
-
 def _announce(url: str, options: server.Options) -> None:
     accepted = len(options.tokens)
     asked = f"asks for one of {accepted} tokens" if accepted > 1 else f"asks for {'its' if accepted else 'no'} token"
@@ -170,19 +158,6 @@ def _announce(url: str, options: server.Options) -> None:
     passed = "nothing is forwarded" if options.tee is None else "what it accepts is also delivered, by your settings"
     click.echo(f"A test receiver on {url}: {passed}; it {asked}; {kept}.", err=True)
     click.echo(url)
-
-
-class _UsageProblem(click.ClickException):
-    """Exits with 2, as for wrong options."""
-
-    exit_code = 2
-
-
-def missing_extra(error: ModuleNotFoundError) -> click.ClickException:
-    """Say which module is missing, and how to get the extra `receiver`."""
-    return _UsageProblem(
-        f"The receiver needs {error.name}, which is not installed. pip install 'truewatch-lineage[receiver]'"
-    )
 
 
 if __name__ == "__main__":

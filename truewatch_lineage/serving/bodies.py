@@ -54,11 +54,12 @@ class Budget:
         limit: How many.
 
     Attributes:
+        limit: As given.
         held: How many they take now.
     """
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self.held = 0
 
     @contextmanager
@@ -72,7 +73,7 @@ class Budget:
 
     def move(self, size: int) -> None:
         """Take so many bytes more, or give back where negative; raises ``Refusal`` 503 where there are not so many."""
-        if size > 0 and self.held + size > self._limit:
+        if size > 0 and self.held + size > self.limit:
             message = "The bodies of all requests together are too large now; send it again."
             raise Refusal(503, "tooManyBytes", message, {"Retry-After": "1"})
         self.held += size

@@ -1,0 +1,174 @@
+"""``truewatch-lineage gateway``: a durable relay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import click
+
+from truewatch_lineage.cli import logs
+from truewatch_lineage.cli.serving import check_guarded, missing_extra
+from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
+from truewatch_lineage.cli.stopping import stopped_by_signal
+from truewatch_lineage.errors import ConfigError, TruewatchLineageError
+from truewatch_lineage.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from truewatch_lineage.config import Settings
+    from truewatch_lineage.gateway.http.tokens import Accepted
+    from truewatch_lineage.gateway.kafka.options import KafkaOptions
+    from truewatch_lineage.gateway.service import Gateway
+    from truewatch_lineage.serving.tls import Tls
+
+EXIT_KEPT: Final = 75
+
+EPILOG: Final = """\b
+Examples:
+  truewatch-lineage gateway --url https://openway.truewatch.com
+  truewatch-lineage gateway --host 0.0.0.0 --token-file clients --tls-cert chain.pem --tls-key key.pem
+  truewatch-lineage gateway --kafka-bootstrap kafka:9092 --topic openlineage --group lineage
+  OPENLINEAGE_URL=http://127.0.0.1:8766 python job.py
+
+\b
+Its own token is what clients show. That of a destination comes from a variable or the file of settings.
+Exit codes: 0 all delivered, 75 something is kept in the spool, 1 it failed, 2 usage or settings.
+"""
+_LOOK_SECONDS: Final = 1.0
+_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command("gateway", cls=SettingsCommand, without=("token_file", "kafka_config"), epilog=EPILOG)
+@click.option("--port", default=8766, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free port.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Another address needs a token or --no-token.")
+@click.option("--token", "tokens", multiple=True, metavar="T", help="A token to accept; can be repeated.")
+@click.option(
+    "--token-file",
+    "token_files",
+    multiple=True,
+    type=_FILE,
+    help="A file that holds a token to accept, read again when it changes; can be repeated.",
+)
+@click.option("--no-token", is_flag=True, help="Ask for no token, also off loopback.")
+@click.option(
+    "--tls-cert", type=_FILE, help="Serve https with this certificate and chain (PEM), read again as it changes."
+)
+@click.option("--tls-key", type=_FILE, help="The certificate's key (PEM, no passphrase).")
+@click.option("--kafka-bootstrap", metavar="HOST:PORT", help="Also take events from Kafka, by these brokers.")
+@click.option("--topic", metavar="TOPIC", help="The topic that OpenLineage's Kafka transports write.")
+@click.option("--group", metavar="GROUP", help="The consumer group; gateways of one group share the partitions.")
+@click.option("--kafka-config", type=_FILE, help="Properties of librdkafka, key=value a line: SASL, TLS.")
+@click.option(
+    "--dead-letter-topic", metavar="TOPIC", help="Where dead letters go. [default: the topic's name with .dead-letters]"
+)
+def command(
+    port: int,
+    host: str,
+    tokens: tuple[str, ...],
+    token_files: tuple[Path, ...],
+    no_token: bool,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    kafka_bootstrap: str | None,
+    topic: str | None,
+    group: str | None,
+    kafka_config: Path | None,
+    dead_letter_topic: str | None,
+) -> None:
+    """Take events from any OpenLineage client, keep them, and deliver them to the destinations of the settings.
+
+    Prints its url on stdout once it accepts connections. SIGTERM or Ctrl-C: it takes no more events, delivers what is
+    due for at most exit_budget, and ends; a second one ends it at once.
+    """
+    try:
+        from truewatch_lineage.gateway.service import Gateway, Options  # noqa: PLC0415 - needs the extra
+    except ModuleNotFoundError as error:
+        raise missing_extra(error, "gateway") from error
+
+    accepted = _accepted(tokens, token_files)
+    check_guarded(host, asks=bool(accepted), no_token=no_token)
+    settings = load_to_deliver()
+    _refuse_itself(settings, port)
+    tls = _tls(tls_cert, tls_key)
+    kafka = _kafka(kafka_bootstrap, topic, group, kafka_config, dead_letter_topic)
+    logs.show_progress()
+    try:
+        gateway = Gateway(settings, Options(host, port, accepted, tls, kafka))
+    except ModuleNotFoundError as error:
+        raise missing_extra(error, "kafka") from error
+    left = _run(gateway, settings)
+    if left:
+        click.get_current_context().exit(EXIT_KEPT)
+
+
+def _run(gateway: Gateway, settings: Settings) -> int:
+    """Serve until a signal; returns how many events are left in the spool.
+
+    Raises:
+        TruewatchLineageError: It could not go on.
+    """
+    from truewatch_lineage.gateway.service import log  # noqa: PLC0415 - needs the extra
+
+    with stopped_by_signal() as stopped:
+        gateway.start()
+        for destination in settings.destinations:
+            log.info("Delivering from %s to %s (%s).", settings.spool_dir, destination.name, destination.url)
+        click.echo(gateway.url)
+        fault = None
+        while fault is None and not stopped.wait(_LOOK_SECONDS):
+            gateway.renew()
+            fault = gateway.fault()
+        log.info("Stopping.")
+        left = gateway.stop()
+        log.info("Stopped; %s %s.", counted(left, "event"), "waits" if left == 1 else "wait")
+    if fault is not None:
+        raise TruewatchLineageError(f"The gateway could not go on: {fault}.", fix="Start it again; see its log.")
+    return left
+
+
+def _accepted(tokens: Sequence[str], files: Sequence[Path]) -> Accepted:
+    from truewatch_lineage.destinations.token_file import FileToken  # noqa: PLC0415 - the help needs none of it
+    from truewatch_lineage.destinations.token_value import Token  # noqa: PLC0415
+    from truewatch_lineage.destinations.tokens import StaticToken  # noqa: PLC0415
+    from truewatch_lineage.gateway.http.tokens import Accepted  # noqa: PLC0415
+
+    static = [StaticToken(Token.parse(token, source="--token"), "--token") for token in tokens]
+    return Accepted([*static, *(FileToken(file.absolute()) for file in files)])
+
+
+def _tls(certificate: Path | None, key: Path | None) -> Tls | None:
+    from truewatch_lineage.serving.tls import Tls  # noqa: PLC0415 - the help needs none of it
+
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise ConfigError("--tls-cert and --tls-key belong together.", fix="Give both, or none.")
+    return Tls(certificate, key)
+
+
+def _kafka(
+    bootstrap: str | None, topic: str | None, group: str | None, config: Path | None, dead_letters: str | None
+) -> KafkaOptions | None:
+    if bootstrap is None and topic is None and group is None and config is None and dead_letters is None:
+        return None
+    if bootstrap is None or topic is None or group is None:
+        raise ConfigError(
+            "Taking events from Kafka needs --kafka-bootstrap, --topic and --group.", fix="Give all three, or none."
+        )
+    from truewatch_lineage.gateway.kafka.options import KafkaOptions  # noqa: PLC0415 - only where it is asked for
+
+    return KafkaOptions(bootstrap, topic, group, config, dead_letters or "")
+
+
+def _refuse_itself(settings: Settings, port: int) -> None:
+    """Refuse a destination that is this gateway."""
+    from truewatch_lineage.serving.guards import is_loopback  # noqa: PLC0415 - needs the extra
+
+    for destination in settings.destinations:
+        address = urlsplit(destination.url)
+        if port and address.port == port and is_loopback(address.hostname or ""):
+            fix = "Name the place the events should go on to."
+            raise ConfigError("The gateway would send every event back to itself.", key="url", fix=fix)
