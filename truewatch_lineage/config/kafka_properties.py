@@ -23,6 +23,7 @@ MAX_BYTES: Final = 64 * 1024
 """More than any such file: a larger one is something else."""
 
 _KEY: Final = re.compile(r"[a-z0-9_]+(?:\.[a-z0-9_]+)*")
+_ASKED_FOR: Final = re.compile(r"\b(?:sasl|ssl)(?:\.[a-z]+)+(?= and | must be set)")
 _JAVA: Final = {
     "sasl.jaas.config": "Write sasl.username and sasl.password.",
     "security.providers": "Leave it out.",
@@ -36,7 +37,7 @@ _JAVA: Final = {
 
 @dataclass(frozen=True)
 class Properties:
-    """What a file says.
+    """What a file says; without arguments, nothing.
 
     Attributes:
         path: The file.
@@ -44,9 +45,9 @@ class Properties:
         lines: The number of each key's line.
     """
 
-    path: Path
-    values: Mapping[str, str] = field(repr=False)
-    lines: Mapping[str, int]
+    path: Path | None = None
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    lines: Mapping[str, int] = field(default_factory=dict)
 
     def error(self, key: str, problem: str, fix: str) -> ConfigError:
         """Return an error of one property, that tells its line and not its value."""
@@ -60,7 +61,10 @@ class Properties:
         """
         named = [key for key in self.lines if re.search(rf"(?<![\w.]){re.escape(key)}(?![\w.])", told)]
         if not named:
-            return ConfigError("Kafka's client can't be made of these properties.", source=str(self.path))
+            missing = sorted(set(_ASKED_FOR.findall(told)))
+            fix = f"Set {' and '.join(missing)}." if missing else "Compare them with librdkafka's list."
+            source = None if self.path is None else str(self.path)
+            return ConfigError("Kafka's client can't be made of these properties.", source=source, fix=fix)
         if "No such configuration property" in told:
             return self.error(named[0], "is no property of librdkafka", "Look for its name in librdkafka's list.")
         return self.error(named[0], "is refused by librdkafka", "Look at its values in librdkafka's list.")

@@ -9,8 +9,9 @@ from confluent_kafka import KafkaError
 
 from truewatch_lineage.notices import Notices
 
-_HUSHED: Final = frozenset({"CONFWARN"})
-"""Facilities that tell nothing new: one file of properties serves consumers and producers, who warn of the other's."""
+_HUSHED: Final = frozenset({"CONFWARN", "ERROR", "FAIL"})
+"""Facilities that tell nothing new: one file of properties serves consumers and producers, who warn of the other's, and
+what fails is told by `ClientLog.error`."""
 
 
 class ClientLog:

@@ -1,0 +1,56 @@
+"""How far a partition is done: what may be committed is what has no event before it that is not done."""
+
+from __future__ import annotations
+
+from collections import deque
+
+
+class Mark:
+    """The place of one event in its partition."""
+
+    __slots__ = ("is_done", "offset")
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+        self.is_done = False
+
+
+class Offsets:
+    """One partition while it is assigned; an assignment that comes later has another one.
+
+    Not safe to use from several threads at once: the stage's lock guards it.
+
+    Args:
+        partition: Its number.
+
+    Attributes:
+        partition: Its number.
+        revoked: Whether it was taken away: nothing of it is to be tried any more.
+        position: The offset to commit, that of the next event to read; None while none is done.
+        committed: What was committed in this assignment, as far as is known.
+        asked: What a commit was last asked for.
+    """
+
+    def __init__(self, partition: int) -> None:
+        self.partition = partition
+        self.revoked = False
+        self.position: int | None = None
+        self.committed: int | None = None
+        self.asked: int | None = None
+        self._open: deque[Mark] = deque()
+
+    def __len__(self) -> int:
+        """Count the events that were taken and may not be committed yet."""
+        return len(self._open)
+
+    def take(self, offset: int) -> Mark:
+        """Note that the event at an offset was read; offsets may have gaps, as topics have them."""
+        mark = Mark(offset)
+        self._open.append(mark)
+        return mark
+
+    def done(self, mark: Mark) -> None:
+        """Note that nothing more is to be done for an event."""
+        mark.is_done = True
+        while self._open and self._open[0].is_done:
+            self.position = self._open.popleft().offset + 1

@@ -1,0 +1,71 @@
+"""What the Kafka intake is told: which topic of which cluster, as which group."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from truewatch_lineage.errors import ConfigError
+
+HOLD_SECONDS: Final = 300.0
+DEAD_LETTERS: Final = ".dead-letters"
+"""What follows the topic's name in that of its dead letters, where none is named."""
+
+_TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_ADDRESS: Final = re.compile(r"(?:[a-z]+://)?(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?")
+
+
+@dataclass(frozen=True)
+class KafkaOptions:
+    """Where events are taken from.
+
+    Attributes:
+        bootstrap: Brokers to begin with: ``host:9092,host2:9092``.
+        topic: The topic that OpenLineage's Kafka transports write.
+        group: The consumer group, whose gateways share the partitions.
+        config: A file of librdkafka's properties, for SASL and TLS, or None.
+        dead_letter_topic: Where events go that no try can deliver; empty for the topic's name with ``.dead-letters``.
+        hold_seconds: After how long an event that waits is moved to the gateway's own spool.
+    """
+
+    bootstrap: str
+    topic: str
+    group: str
+    config: Path | None = None
+    dead_letter_topic: str = ""
+    hold_seconds: float = HOLD_SECONDS
+
+    @property
+    def dead_letters(self) -> str:
+        """The topic of dead letters."""
+        return self.dead_letter_topic or f"{self.topic}{DEAD_LETTERS}"
+
+    def check(self) -> None:
+        """Check what can be checked without a broker.
+
+        Raises:
+            ConfigError: One of them can't be used.
+        """
+        for address in self.bootstrap.split(","):
+            if not _ADDRESS.fullmatch(address.strip()):
+                raise ConfigError(
+                    "The brokers are no list of host:port.", key="--kafka-bootstrap", fix="Write host:9092,host2:9092."
+                )
+        _check_topic(self.topic, "--topic")
+        _check_topic(self.dead_letters, "--dead-letter-topic")
+        if self.dead_letters == self.topic:
+            raise ConfigError(
+                "Dead letters would come back into the topic they come from.",
+                key="--dead-letter-topic",
+                fix="Name another topic.",
+            )
+        if not self.group.strip():
+            raise ConfigError("The consumer group has no name.", key="--group", fix="Name one for all gateways.")
+
+
+def _check_topic(name: str, key: str) -> None:
+    if not _TOPIC.fullmatch(name) or name in {".", ".."}:
+        fix = "Kafka takes up to 249 letters, digits, dots, underscores and hyphens."
+        raise ConfigError("This can't be a topic's name.", key=key, fix=fix)
