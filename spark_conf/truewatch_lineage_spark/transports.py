@@ -139,6 +139,13 @@ def _source(destination: DestinationSettings) -> str:
 
 
 def _refuse(destination: DestinationSettings) -> None:
+    if not destination.profile.endpoint:
+        raise ConfigError(
+            f"Destination `{destination.name}`: the properties for Kafka are not printed.",
+            key="destination",
+            fix="Write the listener's Kafka transport by hand, as docs/gateway-kafka.md has it, or let Spark send to a "
+            "truewatch-lineage gateway.",
+        )
     if destination.proxy or destination.client_cert:
         key = "proxy" if destination.proxy else "client_cert"
         raise ConfigError(

@@ -12,13 +12,13 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any, Final
 
-from truewatch_lineage.cli import steps
+from truewatch_lineage.cli import kafka_steps, steps
 from truewatch_lineage.cli.steps import Step
 from truewatch_lineage.cli.surroundings import upstream_steps
 from truewatch_lineage.config import DestinationSettings, Settings
 from truewatch_lineage.courier import binding_of
 from truewatch_lineage.delivery.outcome import Outcome, Verdict
-from truewatch_lineage.delivery.sender import Sender
+from truewatch_lineage.delivery.senders import sender_of
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage.intake import Intake
 
@@ -66,7 +66,8 @@ def destination_steps(
         sends: Whether they are sent.
     """
     way = []
-    for step in steps.way_steps(destination, os.environ):
+    by_http = bool(destination.profile.endpoint)
+    for step in steps.way_steps(destination, os.environ) if by_http else kafka_steps.way_steps(destination):
         way.append(step)
         yield step
     token = steps.token_step(destination)
@@ -102,7 +103,7 @@ def _why_not(destination: DestinationSettings, way: list[Step]) -> str | None:
 def _send(settings: Settings, destination: DestinationSettings, run_id: str) -> Iterator[Step]:
     """Send a START and its COMPLETE, as they are for this destination, and say where to look for them."""
     only = replace(destination, match=None, mapper=None, exclude_facets=())
-    intake, sender = Intake(replace(settings, destinations=(only,))), Sender(only, connections=1)
+    intake, sender = Intake(replace(settings, destinations=(only,))), sender_of(only, connections=1)
     name = destination.name
     try:
         for event_type in ("START", "COMPLETE"):
@@ -112,7 +113,8 @@ def _send(settings: Settings, destination: DestinationSettings, run_id: str) -> 
                 detail, fix = _what_next(outcome, destination)
                 yield Step(event_type, "FAIL", detail, fix, name)
                 return
-            yield Step(event_type, "ok", f"{outcome.reason} ({outcome.status})", None, name)
+            answer = f" ({outcome.status})" if outcome.status else ""
+            yield Step(event_type, "ok", f"{outcome.reason}{answer}", None, name)
     finally:
         sender.close()
     search = f"job namespace {NAMESPACE}, job name {JOB}, runId {run_id}"

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from truewatch_lineage.cli.env_own import THEN_DBT, comments, config_file, namespace, text
 from truewatch_lineage.config import DestinationSettings
+from truewatch_lineage.config.kafka_settings import SECRET, client_properties
+from truewatch_lineage.config.kafka_url import servers_and_topic
 from truewatch_lineage.destinations.tokens import EnvToken, FileToken
 
 RETRY: Final = {
@@ -34,6 +36,7 @@ _MARK: Final = "<TOKEN-HERE>"
 _ABOUT: Final = "OpenLineage's own client keeps nothing: what can't be delivered after its retries is lost."
 _SYNC: Final = "Of type http, never async_http: Airflow emits in forks that end before a thread has sent anything."
 _QUOTED: Final = "The token stands in JSON's quotes, without which the client would take 9e12 for a number."
+_CLIENT: Final = "It needs confluent-kafka. Put secrets in the place of <SECRET>; keep the result to yourself then."
 _FILL_IN: Final = "Put the token in the place of {placeholder}; keep the {where} to yourself."
 
 
@@ -46,7 +49,8 @@ def lines(tool: str, destination: DestinationSettings, *, as_file: bool) -> str:
         as_file: As a file in the place of exports.
     """
     token, fill_in = token_words(destination, as_file=as_file)
-    about = comments(_ABOUT, _SYNC if tool == "airflow" else None)
+    by_http = bool(destination.profile.endpoint)
+    about = comments(_ABOUT, _SYNC if tool == "airflow" and by_http else None, None if by_http else _CLIENT)
     if as_file:
         return about + comments(fill_in) + config_file(tool, _transport(destination, token), dbt=_DBT)
     if tool == "airflow":
@@ -82,6 +86,8 @@ def quoted(text: str, mark: str, reference: str) -> str:
 
 
 def _transport(destination: DestinationSettings, token: str | None) -> dict[str, Any]:
+    if not destination.profile.endpoint:
+        return _kafka(destination)
     # The whole path stands in the endpoint: the client drops a path of the url, or its retries.
     url = urlsplit(destination.url)
     transport: dict[str, Any] = {"type": "http", "url": f"{url.scheme}://{url.netloc}", "endpoint": url.path}
@@ -90,6 +96,15 @@ def _transport(destination: DestinationSettings, token: str | None) -> dict[str,
     if destination.compression == "gzip":
         transport["compression"] = "gzip"
     return {**transport, "retry": RETRY}
+
+
+def _kafka(destination: DestinationSettings) -> dict[str, Any]:
+    servers, topic = servers_and_topic(destination.url)
+    path = destination.kafka_config
+    properties = client_properties(path).values if path else {}
+    shown = {key: "<SECRET>" if SECRET.search(key) else value for key, value in properties.items()}
+    config = {"bootstrap.servers": servers, "acks": "all", "compression.type": destination.compression, **shown}
+    return {"type": "kafka", "topic": topic, "config": config}
 
 
 def _exports(tool: str, destination: DestinationSettings, token: str | None) -> str:

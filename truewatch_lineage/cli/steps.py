@@ -20,7 +20,7 @@ from truewatch_lineage.courier import binding_of
 from truewatch_lineage.delivery.fault import explain
 from truewatch_lineage.delivery.resolve import RESOLVER
 from truewatch_lineage.delivery.route import Route
-from truewatch_lineage.delivery.sender import Sender
+from truewatch_lineage.delivery.senders import sender_of
 from truewatch_lineage.delivery.sockets import open_socket, until
 from truewatch_lineage.destinations.tokens import FileToken
 from truewatch_lineage.errors import ConfigError, SpoolError, TokenError
@@ -120,6 +120,26 @@ def way_steps(destination: DestinationSettings, environ: Mapping[str, str]) -> I
     host, port = (route.proxy.host, route.proxy.port) if route.proxy else (route.host, route.port)
     by = f" (the proxy to {route.host})" if route.proxy else ""
     deadline = time.monotonic() + destination.timeout
+    for step in server_steps(destination, host, port, deadline, by=by):
+        yield step
+        if step.status == "FAIL":
+            return
+    yield _tls(route, destination, deadline)
+
+
+def server_steps(
+    destination: DestinationSettings, host: str, port: int, deadline: float, *, by: str = ""
+) -> Iterator[Step]:
+    """Find a server by its name and open a connection; ends with the first that fails.
+
+    Args:
+        destination: Whose server it is.
+        host: Its name or address.
+        port: Its port.
+        deadline: Of ``time.monotonic()``.
+        by: What to say of it besides.
+    """
+    name = destination.name
     try:
         addresses = RESOLVER.resolve(host, port, deadline)
         shown = ", ".join(dict.fromkeys(str(info[4][0]) for info in addresses))
@@ -135,8 +155,6 @@ def way_steps(destination: DestinationSettings, environ: Mapping[str, str]) -> I
     except OSError as error:
         fix = "Check the url and its port, and whether a firewall or a proxy is in between."
         yield _failed("tcp", error, f"{host}:{port}", destination, fix)
-        return
-    yield _tls(route, destination, deadline)
 
 
 def token_step(destination: DestinationSettings) -> Step:
@@ -184,7 +202,7 @@ def _absent(folder: Path) -> Step:
 
 def _other_workspace(store: Store, destination: DestinationSettings) -> Iterator[Step]:
     """Warn where the same name and url were used with another token: that may be another workspace."""
-    sender = Sender(destination, connections=1)
+    sender = sender_of(destination, connections=1)
     try:
         standing = store.standing(binding_of(destination))
         ours = sender.fingerprint(store.fingerprint_key())

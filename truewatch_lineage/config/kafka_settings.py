@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,6 +38,10 @@ _UNUSABLE: Final = {
     "client_key": "Write ssl.key.location into kafka_config's file.",
     "proxy": "Kafka's protocol does not go by HTTP's proxies.",
 }
+
+
+SECRET: Final = re.compile(r"password|secret|token|\.pem$")
+"""What is found in the key of a property whose value may be a secret."""
 
 
 def check(values: Mapping[str, Found], *, sends: bool) -> None:

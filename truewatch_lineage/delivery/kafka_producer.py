@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 import threading
 import time
 import weakref
@@ -18,6 +17,7 @@ from typing import Any, Final
 import confluent_kafka
 
 from truewatch_lineage.config import DestinationSettings
+from truewatch_lineage.config.kafka_settings import SECRET
 from truewatch_lineage.config.kafka_url import servers_and_topic
 from truewatch_lineage.delivery.kafka_outcome import KafkaResult
 from truewatch_lineage.events.redact import Redactor
@@ -41,7 +41,6 @@ _NO_TOPIC: Final = frozenset({"UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC"})
 _SETTLED: Final = frozenset({"_AUTHENTICATION", "_SSL", "_ALL_BROKERS_DOWN"})
 """What the library tells beside any message, and what waiting does not mend."""
 
-_SECRET: Final = re.compile(r"password|secret|\.pem$|token|key")
 
 _live: weakref.WeakSet[Producer] = weakref.WeakSet()
 
@@ -59,7 +58,7 @@ class Producer:
 
     def __init__(self, destination: DestinationSettings, properties: Mapping[str, str]) -> None:
         servers, self._topic = servers_and_topic(destination.url)
-        secrets = tuple(value for key, value in properties.items() if _SECRET.search(key))
+        secrets = tuple(value for key, value in properties.items() if SECRET.search(key))
         self._redactor = Redactor(secrets=lambda: secrets)
         self._opening = threading.Lock()
         self._failed: tuple[float, KafkaResult] | None = None
