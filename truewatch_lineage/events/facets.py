@@ -34,6 +34,9 @@ PLACES: Final = (
 )
 """Each kind of facet and where an event has them, as places of :func:`truewatch_lineage.events.edit.edit`."""
 
+_MEMBERS: Final = tuple(dict.fromkeys(place[-1] for _, place in PLACES))
+_NONE: Final[dict[str, Any]] = {}
+
 
 class Holder(NamedTuple):
     """A place that holds facets.
@@ -54,6 +57,16 @@ def holders(tree: Mapping[str, Any]) -> Iterator[Holder]:
     for kind, place in PLACES:
         for path, facets in _found(tree, place, "$"):
             yield Holder(kind, path, facets)
+
+
+def are_objects(tree: Mapping[str, Any]) -> bool:
+    """Tell fast that all that `holders` would yield are objects; False only says that it has to be asked."""
+    owners = [tree.get(name) for name in ("run", "job", "dataset")]
+    for side in ("inputs", "outputs"):
+        datasets = tree.get(side)
+        owners += datasets if isinstance(datasets, list) else ()
+    found = [owner.get(name, _NONE) for owner in owners if isinstance(owner, dict) for name in _MEMBERS]
+    return all(isinstance(facets, dict) for facets in found)
 
 
 def _found(node: Any, place: tuple[str, ...], path: str) -> Iterator[tuple[str, Any]]:
