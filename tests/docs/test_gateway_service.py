@@ -1,0 +1,138 @@
+"""examples/gateway: the systemd unit, the container file and the settings, each by a parser of its kind."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+import pytest
+from dockerfile_parse import DockerfileParser
+from support.options import parsed
+from support.repository import ROOT, pyproject
+
+from truewatch_lineage.cli.gateway import command
+from truewatch_lineage.config import load
+
+FOLDER = ROOT / "examples" / "gateway"
+UNIT = "truewatch-lineage-gateway.service"
+PROGRAM = "/opt/truewatch-lineage/bin/truewatch-lineage"
+
+
+def _unit(name):
+    """Read a unit as systemd does: sections of assignments that may be repeated, with continued lines."""
+    text = (FOLDER / "systemd" / name).read_text(encoding="utf-8").replace("\\\n", " ")
+    found, section = {}, None
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if line.startswith("#"):
+            continue
+        if heading := re.fullmatch(r"\[(\w+)\]", line):
+            section = found.setdefault(heading[1], {})
+            continue
+        key, equals, value = line.partition("=")
+        assert equals, f"no assignment: {line}"
+        section.setdefault(key, []).append(value)
+    return found
+
+
+def _seconds(text):
+    return float(text.removesuffix("s"))
+
+
+def _settings():
+    return load(environ={"TRUEWATCH_LINEAGE_CONFIG": str(FOLDER / "gateway.toml")})
+
+
+def _options(line):
+    program, name, *args = shlex.split(line)
+    assert (program, name) == (PROGRAM, command.name)
+    return parsed(command, args)
+
+
+def test_the_unit_runs_a_gateway_that_may_drain() -> None:
+    """Its command parses, its settings are the example's, and systemd waits for longer than a drain takes."""
+    service = _unit(UNIT)["Service"]
+    (line,) = service["ExecStart"]
+    settings = _settings()
+
+    assert _options(line)["host"] == "127.0.0.1"
+    assert service["Environment"] == ["TRUEWATCH_LINEAGE_CONFIG=/etc/truewatch-lineage/gateway.toml"]
+    assert _seconds(service["TimeoutStopSec"][0]) > settings.exit_budget
+    assert service["SuccessExitStatus"] == ["75"]
+    assert str(settings.spool_dir).startswith(f"/var/lib/{service['StateDirectory'][0]}/")
+
+
+def test_the_drop_in_opens_the_gateway_by_tls_and_a_token_of_its_own() -> None:
+    """It replaces the command, and names only options that exist."""
+    cleared, line = _unit("network.conf")["Service"]["ExecStart"]
+    options = _options(line)
+
+    assert not cleared
+    assert options["host"] == "0.0.0.0"
+    assert options["token_files"]
+    assert options["tls_cert"]
+    assert options["tls_key"]
+
+
+def test_systemd_takes_unit_and_drop_in(tmp_path) -> None:
+    """Without a word, where there is a systemd to ask; its own parser knows every key."""
+    systemd = shutil.which("systemd-analyze")
+    if not systemd and os.environ.get("NO_SKIPS"):
+        return  # a machine for CI has none, and the tests above read the files
+    if not systemd:
+        pytest.skip("there is no systemd-analyze")
+    program = tmp_path / "truewatch-lineage"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    folder = tmp_path / f"{UNIT}.d"
+    folder.mkdir()
+    for name, target in ((UNIT, tmp_path / UNIT), ("network.conf", folder / "network.conf")):
+        target.write_text((FOLDER / "systemd" / name).read_text(encoding="utf-8").replace(PROGRAM, str(program)))
+
+    words = [systemd, "verify", "--man=no", str(tmp_path / UNIT)]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_the_example_settings_name_two_destinations() -> None:
+    """They load without a notice, and tokens are files beside the settings."""
+    settings = _settings()
+
+    assert settings.notices == ()
+    assert {one.name: one.profile.kind for one in settings.destinations} == {"truewatch": "dataway", "portal": "portal"}
+    assert all(one.token_source.path.parent == FOLDER for one in settings.destinations)
+
+
+@pytest.fixture(scope="module")
+def container_file(tmp_path_factory):
+    """Parse a copy, since the parser would write into what it reads."""
+    copy = shutil.copy(FOLDER / "Containerfile", tmp_path_factory.mktemp("container") / "Dockerfile")
+    return DockerfileParser(str(copy))
+
+
+def test_the_container_file_installs_what_exists(container_file) -> None:
+    """Every file that is copied is there, every extra is one, and all that the wheel needs is copied."""
+    steps = [(one["instruction"], one["value"]) for one in container_file.structure if one["instruction"] != "COMMENT"]
+    copied = [word for name, value in steps if name == "COPY" and "--from" not in value for word in value.split()[:-1]]
+    installed = next(value for name, value in steps if name == "RUN" and "pip install" in value)
+    (extras,) = re.findall(r"\.\[([a-z,]+)\]", installed)
+    packages = {path.split("/")[0] for path in pyproject()["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]}
+
+    assert all((ROOT / name).exists() for name in copied)
+    assert packages <= set(copied)
+    assert set(extras.split(",")) <= set(pyproject()["project"]["optional-dependencies"])
+    assert {"gateway", "kafka"} <= set(extras.split(","))
+
+
+def test_the_container_runs_the_gateway_as_a_user_of_its_own(container_file) -> None:
+    """By number, with the spool inside the volume that is the user's, and the program as process 1."""
+    last = {one["instruction"]: one["value"] for one in container_file.structure}
+
+    assert last["USER"] == "10001:10001"
+    assert last["ENTRYPOINT"] == '["truewatch-lineage"]'
+    assert last["CMD"] == f'["{command.name}"]'
+    assert container_file.envs["TRUEWATCH_LINEAGE_SPOOL_DIR"] == f"{last['VOLUME']}/spool"
+    assert f"EXPOSE {last['EXPOSE']}" == "EXPOSE 8766"
