@@ -43,6 +43,7 @@ TESTS = Path(__file__).resolve().parents[1] / "tests"
 NOWHERE = "http://127.0.0.1:9"
 TOKEN = "not-a-real-token-0123456789"
 SPOOL_BYTES = 16 << 30
+MAIN = "from truewatch_lineage.cli import main; main()"
 PARTITIONS = 8
 KEYS = 1000
 PATIENCE = 120.0
@@ -107,7 +108,7 @@ def command(folder: Path, url: str, *arguments: str) -> subprocess.Popen[str]:
     own = {f"TRUEWATCH_LINEAGE_{key.upper()}": value for key, value in settings(folder, url).items()}
     with (folder / "log").open("ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "truewatch_lineage.cli", *arguments],
+            [sys.executable, "-c", MAIN, *arguments],
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
