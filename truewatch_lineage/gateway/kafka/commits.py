@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -24,16 +24,15 @@ class Commits:
     Args:
         topic: The topic.
         stage: Whose lock guards offsets.
-        partition: Returns what is known of an assigned partition, by its number.
 
     Attributes:
         failed: How many commits of a partition failed.
     """
 
-    def __init__(self, topic: str, stage: Stage, partition: Callable[[int], Offsets | None]) -> None:
+    def __init__(self, topic: str, stage: Stage) -> None:
         self._topic = topic
         self._stage = stage
-        self._partition = partition
+        self._asked: dict[int, Offsets] = {}
         self._notices = Notices(log)
         self._next = 0.0
         self.failed = 0
@@ -69,18 +68,20 @@ class Commits:
     def answered(self, error: KafkaError | None, partitions: Sequence[TopicPartition]) -> None:
         """Take the answer to a commit, as ``on_commit``; what failed is asked for again."""
         for one in partitions:
-            offsets, problem = self._partition(one.partition), error or one.error
-            if problem is None:
-                if offsets is not None:
-                    offsets.committed = one.offset
+            offsets, problem = self._asked.get(one.partition), error or one.error
+            if problem is not None:
+                self.failed += 1
+                self._notices.warning("failed", "What is done can't be committed to Kafka yet: %s", problem.str())
+            if offsets is None or offsets.asked != one.offset:  # asked for more since then
                 continue
-            self.failed += 1
-            self._notices.warning("failed", "What is done can't be committed to Kafka yet: %s", problem.str())
-            if offsets is not None:
+            if problem is None:
+                offsets.committed = one.offset
+            else:
                 offsets.asked = offsets.committed
 
     def _wanted(self, partitions: Collection[Offsets]) -> list[TopicPartition]:
         found = self._stage.positions(partitions)
         for offsets, position in found:
             offsets.asked = position
+            self._asked[offsets.partition] = offsets
         return [TopicPartition(self._topic, offsets.partition, position) for offsets, position in found]

@@ -30,19 +30,21 @@ def metrics(
     yield _by_destination("spilled_total", "Events that waited too long and were moved to the spool.", spill.spilled)
     yield _counter("dead_letters_written_total", "Dead letters that their topic has.", dead_letters.written)
     yield _gauge("dead_letters_waiting", "Dead letters that their topic does not have yet.", len(dead_letters))
-    lags = [({"topic": topic, "partition": str(number)}, lag) for number, lag in sorted(reader.lags().items())]
+    lags = [
+        ({"topic": topic, "partition": str(number)}, lag) for number, lag in sorted(reader.assignment.lags().items())
+    ]
     yield Metric(f"{PREFIX}lag", "gauge", "Messages of an assigned partition that are not done.", lags)
-    yield _gauge("assigned_partitions", "Partitions that this gateway reads.", reader.assigned)
-    yield _counter("rebalances_total", "Changes of the assigned partitions.", reader.rebalances)
+    yield _gauge("assigned_partitions", "Partitions that this gateway reads.", len(reader.assignment))
+    yield _counter("rebalances_total", "Changes of the assigned partitions.", reader.assignment.rebalances)
     yield _counter(
-        "commit_failures_total", "Commits of a partition that failed and are tried again.", reader.commit_failures
+        "commit_failures_total", "Commits of a partition that failed and are tried again.", reader.commits.failed
     )
     yield _gauge("staged_events", "Events in memory that are not done.", len(stage))
     yield _gauge("staged_bytes", "Bytes of their bodies, gzipped.", stage.bytes)
     oldest = stage.oldest()
     age = 0.0 if oldest is None else time.monotonic() - oldest
     yield _gauge("oldest_seconds", "Seconds since the oldest of them was read.", round(age, 3))
-    yield _gauge("paused", "1 while nothing is read since memory is used up, else 0.", int(reader.paused))
+    yield _gauge("paused", "1 while nothing is read since memory is used up, else 0.", int(reader.assignment.paused))
     yield _gauge("broker_answers", "1 while a broker is connected, else 0.", int(bool(reader.statistics.answers)))
 
 

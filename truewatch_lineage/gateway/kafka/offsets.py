@@ -26,6 +26,7 @@ class Offsets:
     Attributes:
         partition: Its number.
         revoked: Whether it was taken away: nothing of it is to be tried any more.
+        first: The first offset that was read.
         position: The offset to commit, that of the next event to read; None while none is done.
         committed: What was committed in this assignment, as far as is known.
         asked: What a commit was last asked for.
@@ -34,6 +35,7 @@ class Offsets:
     def __init__(self, partition: int) -> None:
         self.partition = partition
         self.revoked = False
+        self.first: int | None = None
         self.position: int | None = None
         self.committed: int | None = None
         self.asked: int | None = None
@@ -45,6 +47,8 @@ class Offsets:
 
     def take(self, offset: int) -> Mark:
         """Note that the event at an offset was read; offsets may have gaps, as topics have them."""
+        if self.first is None:
+            self.first = offset
         mark = Mark(offset)
         self._open.append(mark)
         return mark

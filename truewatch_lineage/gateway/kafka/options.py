@@ -10,6 +10,7 @@ from typing import Final
 from truewatch_lineage.errors import ConfigError
 
 HOLD_SECONDS: Final = 300.0
+MAX_EVENTS: Final = 2000
 DEAD_LETTERS: Final = ".dead-letters"
 """What follows the topic's name in that of its dead letters, where none is named."""
 
@@ -28,6 +29,7 @@ class KafkaOptions:
         config: A file of librdkafka's properties, for SASL and TLS, or None.
         dead_letter_topic: Where events go that no try can deliver; empty for the topic's name with ``.dead-letters``.
         hold_seconds: After how long an event that waits is moved to the gateway's own spool.
+        max_events: How many events may be read and not be committed: so many at most are delivered twice after a kill.
     """
 
     bootstrap: str
@@ -36,6 +38,7 @@ class KafkaOptions:
     config: Path | None = None
     dead_letter_topic: str = ""
     hold_seconds: float = HOLD_SECONDS
+    max_events: int = MAX_EVENTS
 
     @property
     def dead_letters(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -21,6 +21,9 @@ LANE: Final = "kafka:"
 """How the lanes of events begin that came by Kafka, also in the spool."""
 
 _LONGEST_KEY: Final = 512
+
+Read = tuple[Message, Offsets]
+"""A message, and what is known of its partition."""
 
 
 class Preparation:
@@ -40,20 +43,14 @@ class Preparation:
         self.empty = 0
         self.skipped = 0
 
-    def prepare(self, messages: Sequence[Message], partitions: Mapping[int, Offsets]) -> list[Event]:
+    def prepare(self, messages: Iterable[Read]) -> list[Event]:
         """Return an event for each message, its parcels in the order of the destinations.
 
         Args:
             messages: None of them an error.
-            partitions: Those that are assigned; messages of others are left out.
         """
         arrived = time.monotonic()
-        events = []
-        for message in messages:
-            offsets = partitions.get(message.partition() or 0)
-            if offsets is not None:
-                events.append(self._event(message, offsets, arrived))
-        return events
+        return [self._event(message, offsets, arrived) for message, offsets in messages]
 
     def _event(self, message: Message, offsets: Offsets, arrived: float) -> Event:
         event, value = Event(offsets, message.offset() or 0, None, b"", arrived), _bytes(message.value())

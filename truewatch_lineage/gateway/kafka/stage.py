@@ -14,11 +14,9 @@ from typing import Final
 from truewatch_lineage.gateway.kafka.events import Event, Parcel
 from truewatch_lineage.gateway.kafka.lanes import Lanes
 from truewatch_lineage.gateway.kafka.offsets import Offsets
+from truewatch_lineage.gateway.kafka.options import MAX_EVENTS
 from truewatch_lineage.protocol import MIB
 from truewatch_lineage.spool import Binding, Queued, Settlement, Standing
-
-MAX_EVENTS: Final = 2000
-"""Events that were read and may not be committed: so many at most are delivered twice after a kill."""
 
 MAX_BYTES: Final = 64 * MIB
 """Of bodies, gzipped; one event more than that is taken whatever its size."""
@@ -49,6 +47,7 @@ class Stage:
 
     Args:
         bindings: The destinations.
+        max_events: How many events may be read that may not be committed.
         clock: The wall clock, in epoch seconds.
 
     Attributes:
@@ -56,8 +55,11 @@ class Stage:
         dead: How many could not be delivered.
     """
 
-    def __init__(self, bindings: Sequence[Binding], clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, bindings: Sequence[Binding], max_events: int = MAX_EVENTS, clock: Callable[[], float] = time.time
+    ) -> None:
         self.clock = clock
+        self.max_events = max_events
         self.delivered: Counter[str] = Counter({binding.name: 0 for binding in bindings})
         self.dead: Counter[str] = Counter({binding.name: 0 for binding in bindings})
         self._lock = threading.Lock()

@@ -21,6 +21,7 @@ class Statistics:
         answers: Whether any broker is connected; None before the first statistics.
         joined: Whether the group was joined once, with partitions or without.
         ends: By partition, the offset after the last message, as far as it is known.
+        committed: By partition, what the group had committed when it was assigned, or later.
     """
 
     def __init__(self, topic: str) -> None:
@@ -28,6 +29,7 @@ class Statistics:
         self.answers: bool | None = None
         self.joined = False
         self.ends: dict[int, int] = {}
+        self.committed: dict[int, int] = {}
 
     def update(self, text: str) -> None:
         """Take statistics, as ``stats_cb`` does."""
@@ -36,7 +38,10 @@ class Statistics:
         self.answers = any(broker.get("state") == "UP" for broker in brokers)
         self.joined = self.joined or found.get("cgrp", {}).get("join_state") == "steady"
         partitions = found.get("topics", {}).get(self._topic, {}).get("partitions", {})
-        for number, partition in partitions.items():
+        for name, partition in partitions.items():
+            number, committed = int(name), partition.get("committed_offset", _NONE)
             end = partition.get("ls_offset", _NONE)  # the last that readers of committed messages see
-            if int(number) >= 0 and end >= 0:
-                self.ends[int(number)] = max(end, self.ends.get(int(number), 0))
+            if number >= 0 and end >= 0:
+                self.ends[number] = max(end, self.ends.get(number, 0))
+            if number >= 0 and committed >= 0:
+                self.committed[number] = committed
