@@ -20,6 +20,7 @@ from sink import sink
 
 sys.path.insert(0, str(TESTS))
 
+from support.receiver import Receiver
 from support.spark import Spark, environment
 from support.spark_flavours import FLAVOURS, Scene, written
 
@@ -37,10 +38,12 @@ def through(spark: Spark, delay: float) -> float:
         return run(spark, Path(name), f"http://127.0.0.1:{port}")
 
 
-def straight(spark: Spark, delay: float) -> float:
-    """Run the job with the listener pointed at the destination; returns its seconds."""
-    with sink(delay) as url, tempfile.TemporaryDirectory(prefix="bench-spark-") as name:
-        return run(spark, Path(name), url)
+def straight(spark: Spark, delay: float) -> tuple[float, int]:
+    """Run the job with the listener pointed at the destination; returns its seconds, and how many events arrived."""
+    with Receiver() as receiver, tempfile.TemporaryDirectory(prefix="bench-spark-") as name:
+        receiver.faults([{"delay": delay, "times": None}])
+        seconds = run(spark, Path(name), receiver.url)
+        return seconds, len(receiver.events())
 
 
 def run(spark: Spark, home: Path, url: str) -> float:
@@ -77,8 +80,8 @@ def main() -> None:
     print("| the listener points at | destination answers at once | never | ratio |\n| --- | --- | --- | --- |")
     shown = f"{ratio:.3f} ({min(ratios):.3f} to {max(ratios):.3f}), {'met' if ratio <= GOAL else 'MISSED'}"
     print(f"| the gateway, {options.rounds} pairs | {_spread(healthy)} | {_spread(hanging)} | {shown} |")
-    good, bad = straight(spark, 0), straight(spark, NEVER)
-    print(f"| the destination, once | {good:.1f} s | {bad:.1f} s | {bad / good:.3f} |")
+    (good, whole), (bad, part) = straight(spark, 0), straight(spark, NEVER)
+    print(f"| the destination, once | {good:.1f} s, {whole} events | {bad:.1f} s, {part} events | {bad / good:.3f} |")
 
 
 def _spread(seconds: list[float]) -> str:
