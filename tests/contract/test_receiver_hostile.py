@@ -9,35 +9,8 @@ from pathlib import Path
 
 import pytest
 from support.receiver import DATAWAY, Receiver
-from tables.receiver_rules import EVENT, event
-
-MIB = 2**20
-EVENT_START = json.dumps(EVENT)[:-1].encode()
-
-
-def table(name, **facets):
-    """Return a dataset with facets."""
-    return {"namespace": "db", "name": name, "facets": facets}
-
-
-def wide(columns, origins):
-    """Return an event of ``columns`` columns that each come from ``origins`` fields."""
-    inputs = [{"namespace": "db", "name": "in", "field": f"x{number}"} for number in range(origins)]
-    fields = {f"c{number}": {"inputFields": inputs} for number in range(columns)}
-    return event({"outputs": [table("wide", columnLineage={"fields": fields})]})
-
-
-REFUSED = [
-    ("10,000 keys at the top level", {**EVENT, **{f"k{number}": 1 for number in range(10_000)}}, "tooManyKeys"),
-    ("deep objects", EVENT_START + b',"x":' + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"}", "invalidJson"),
-    ("nesting just readable", EVENT_START + b',"x":' + b"[" * 260 + b"]" * 260 + b"}", "nestedTooDeep"),
-    ("a huge integer", EVENT_START + b',"x":' + b"9" * 100_000 + b"}", "invalidJson"),
-    ("a huge exponent", EVENT_START + b',"x":1e999999}', "invalidJson"),
-    ("the job twice", EVENT_START + b',"job":{"namespace":"a","name":"b"}}', "duplicateKey"),
-    ("a key twice, deep within", EVENT_START + b',"x":{"y":[{"a":1,"a":2}]}}', "duplicateKey"),
-    ("no UTF-8", EVENT_START + b',"x":"\xff"}', "invalidJson"),
-    ("a lone surrogate", EVENT_START + b',"x":"\\ud800"}', "invalidJson"),
-]
+from tables.hostile_requests import EVENT_START, LARGE, UNMEANT, wide
+from tables.receiver_rules import event
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +20,7 @@ def receiver():
         yield running
 
 
-@pytest.mark.parametrize(("body", "code"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@pytest.mark.parametrize(("body", "code"), [row[1:3] for row in UNMEANT], ids=[row[0] for row in UNMEANT])
 def test_what_cannot_be_meant_is_refused(receiver, body, code) -> None:
     """400 with a code, at once; the payload is not kept."""
     began = time.monotonic()
@@ -57,14 +30,7 @@ def test_what_cannot_be_meant_is_refused(receiver, body, code) -> None:
     assert time.monotonic() - began < 5
 
 
-TAKEN = [
-    ("a facet of 10,000 keys", event({"run.facets": {"x": {f"k{number}": number for number in range(10_000)}}})),
-    ("10,000 columns", event({"outputs": [table("t", schema={"fields": [{"name": f"c{n}"} for n in range(10_000)]})]})),
-    ("10,000 inputs", event({"inputs": [{"namespace": "db", "name": f"t{number}"} for number in range(10_000)]})),
-    ("names of a million characters", event({"job.name": "x" * MIB, "outputs": [table("y" * MIB)]})),
-    ("240 levels", json.loads(EVENT_START + b',"x":' + b"[" * 240 + b"]" * 240 + b"}")),
-    ("a text that is all quotation marks", event({"run.facets": {"x": {"y": '":' * 100_000}}})),
-]
+TAKEN = [*LARGE, ("240 levels", json.loads(EVENT_START + b',"x":' + b"[" * 240 + b"]" * 240 + b"}"))]
 
 
 @pytest.mark.parametrize("body", [row[1] for row in TAKEN], ids=[row[0] for row in TAKEN])
@@ -94,7 +60,7 @@ def test_hostile_events_neither_fill_the_memory_nor_stop_others() -> None:
     """Four clients send the worst events over and over; a fifth's small ones are answered, and memory is bounded."""
     worst = [
         json.dumps(wide(300, 300)).encode(),
-        *(body if isinstance(body, bytes) else json.dumps(body).encode() for _, body, _ in REFUSED),
+        *(body if isinstance(body, bytes) else json.dumps(body).encode() for _, body, *_ in UNMEANT),
     ]
     with Receiver() as receiver:
         receiver.post(worst[0], timeout=60)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
+import json
 import sqlite3
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _QUERY = """
     SELECT total((SELECT count(*) FROM event WHERE destination_id = destination.id AND event.state = 0)),
@@ -31,3 +33,10 @@ def spooled(folder: Path, name: str | None = None) -> Spooled:
     """Count what is in the spool of ``folder``, of one destination or of all together."""
     with contextlib.closing(sqlite3.connect(folder / "spool.db")) as database:
         return Spooled(*database.execute(_QUERY, (name,)).fetchone())
+
+
+def stored(folder: Path) -> list[Any]:
+    """Return the events that wait in the spool of ``folder``, in their order, parsed."""
+    query = "SELECT data FROM event JOIN body ON body.id = body_id WHERE state = 0 ORDER BY event.id"
+    with contextlib.closing(sqlite3.connect(folder / "spool.db")) as database:
+        return [json.loads(gzip.decompress(row[0])) for row in database.execute(query)]

@@ -11,6 +11,12 @@ _CURRENT: Final = (
 )
 """The destination that a name means now: events of others with that name wait for ``rebind``."""
 
+OLDEST: Final = (
+    "SELECT name, created FROM destination JOIN event ON event.id = "
+    "(SELECT min(id) FROM event AS one WHERE one.destination_id = destination.id AND one.head = 1)"
+)
+"""The event that has waited longest for each destination: the first head, as heads are found without looking at all."""
+
 
 def has_due(store: Store) -> bool:
     """Tell whether some event may leave now.
@@ -37,10 +43,7 @@ def ages(store: Store) -> dict[str, float]:
     Raises:
         SpoolError: If the spool can't be read.
     """
-    query = (
-        "SELECT name, min(created) FROM event JOIN destination ON destination.id = destination_id "
-        "WHERE event.state = 0 GROUP BY name"
-    )
+    query = f"SELECT name, min(created) FROM ({OLDEST}) GROUP BY name"  # noqa: S608 - ours
     with store.database.read() as connection:
         found = connection.execute(query).fetchall()
     return {name: round(max(0.0, store.clock() - created), 3) for name, created in found}

@@ -1,0 +1,184 @@
+"""Bodies as they come over the wire, to the receiver and to the gateway: compressed, chunked, broken, or too slow."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.gateway import Gateway
+from support.receiver import Receiver
+from support.served import DATAKIT, DATAWAY, OPENLINEAGE, PORTAL, Served
+from support.spooled import stored
+from tables.hostile_requests import BODY, BROKEN_GZIP, HEAD, MALFORMED, MIB, SLOW, bomb, named
+from tables.receiver_rules import EVENT, event
+
+IMPATIENT = "from truewatch_lineage.serving import connection as c; c.HEAD_SECONDS = c.BODY_SECONDS = 0.5; "
+RECEIVE = "from truewatch_lineage.cli.receive import command; command()"
+RELAY = "from truewatch_lineage.cli import main; main()"
+SERVERS = ("receiver", "gateway")
+
+
+@dataclass
+class Scene:
+    """A server and what it has taken so far."""
+
+    server: Served
+    all_events: Callable[[], list[Any]]
+    before: int = 0
+
+    def events(self):
+        """Return what it has taken since the test began."""
+        return self.all_events()[self.before :]
+
+
+@contextlib.contextmanager
+def serving(name: str, prefix: str = "") -> Iterator[Scene]:
+    """Start a server that asks for no token; the gateway's destination answers nothing."""
+    if name == "receiver":
+        with Receiver(program=["-c", prefix + RECEIVE]) as receiver:
+            yield Scene(receiver, lambda: [one["event"] for one in receiver.events()])
+    else:
+        with Gateway(program=["-c", prefix + RELAY]) as gateway:
+            yield Scene(gateway, lambda: stored(gateway.spool))
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def running(request):
+    """Each of the servers."""
+    with serving(request.param) as found:
+        yield found
+
+
+@pytest.fixture
+def scene(running):
+    """One of them, with nothing taken yet."""
+    running.before = len(running.all_events())
+    return running
+
+
+@pytest.mark.parametrize("path", [DATAWAY, DATAKIT, PORTAL, OPENLINEAGE])
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "x-gzip"])
+def test_gzip_is_taken(scene, path, encoding):
+    """T: "Content-Encoding: gzip is supported"."""
+    changed = event({"job.name": f"{path} {encoding}"})
+    body = gzip.compress(json.dumps(changed).encode())
+    reply = scene.server.post(body, path, {"Content-Encoding": encoding})
+    assert reply.status == (201 if path in {PORTAL, OPENLINEAGE} else 200)
+    assert [one["job"] for one in scene.events()] == [changed["job"]]
+
+
+def test_several_members_are_one_event(scene):
+    """RFC 1952, 2.2: "A gzip file consists of a series of "members"", and decodes to their concatenation."""
+    body = json.dumps(event({"job.name": "members"})).encode()
+    packed = b"".join(gzip.compress(part) for part in [body[:10], b"", body[10:50], body[50:]])
+    assert scene.server.post(packed, headers={"Content-Encoding": "gzip"}).status == 200
+    assert scene.events() == [json.loads(body)]
+
+
+def test_chunks_are_joined(scene):
+    """RFC 9112, 7.1: a chunked body, here with an extension and a trailer."""
+    body = json.dumps(event({"job.name": "chunks"})).encode()
+    chunks = b"5;a=b\r\n%s\r\n%x\r\n%s\r\n0\r\nX-Trailer: 1\r\n\r\n" % (body[:5], len(body) - 5, body[5:])
+    fields = b"Transfer-Encoding: chunked\r\nConnection: close\r\n"
+    assert scene.server.raw(HEAD % (DATAWAY.encode(), fields) + chunks).startswith(b"HTTP/1.1 200")
+    assert scene.events() == [json.loads(body)]
+
+
+def test_one_connection_serves_many_requests(scene):
+    """Kept alive and even pipelined requests are all answered."""
+    request = HEAD % (DATAWAY.encode(), b"Content-Length: %d\r\n" % len(BODY)) + BODY
+    last = HEAD % (DATAKIT.encode(), b"Connection: close\r\nContent-Length: %d\r\n" % len(BODY)) + BODY
+    assert scene.server.raw(request * 3 + last).count(b"HTTP/1.1 200") == 4
+
+
+@pytest.mark.parametrize("body", [row[1] for row in BROKEN_GZIP], ids=[row[0] for row in BROKEN_GZIP])
+def test_broken_gzip_is_refused(scene, body):
+    """What can't be decoded whole is a 400, and nothing of it is stored."""
+    reply = scene.server.post(body, headers={"Content-Encoding": "gzip"})
+    assert (reply.status, reply.json["error_code"].partition(".")[2]) == (400, "brokenGzip")
+    assert scene.events() == []
+
+
+@pytest.mark.parametrize("encoding", ["deflate", "br", "gzip, gzip"])
+def test_other_encodings_are_refused(scene, encoding):
+    """RFC 9110, 15.5.16: 415 for a Content-Encoding that is not supported."""
+    reply = scene.server.post(BODY, headers={"Content-Encoding": encoding})
+    assert (reply.status, reply.json["error_code"].partition(".")[2]) == (415, "unsupportedEncoding")
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize(("over", "status"), [(-1, 200), (0, 200), (1, 413)])
+def test_a_body_has_at_most_64_mib_as_received(scene, over, status, chunked):
+    """T: "a 64 MiB limit on the received body, measured before decompression"."""
+    body = named(64 * MIB + over - len(gzip.compress(BODY)), BODY)
+    assert len(body) == 64 * MIB + over
+    headers = {"Content-Encoding": "gzip"}
+    sent = iter([body[: 32 * MIB], body[32 * MIB :]]) if chunked else body
+    reply = scene.server.request("POST", DATAKIT, sent, headers, timeout=30)
+    assert reply.status == status
+    assert status == 200 or reply.json["error_code"].endswith(".bodyTooLarge")
+
+
+@pytest.mark.linux
+def test_a_bomb_is_stopped_at_the_limit(scene):
+    """256 MiB in 0.25 MiB is refused without being decoded: the process does not grow by it."""
+    began = time.monotonic()
+    for path in (DATAWAY, DATAKIT, PORTAL, OPENLINEAGE):
+        assert scene.server.post(bomb(256), path, {"Content-Encoding": "gzip"}).status == 413
+    assert time.monotonic() - began < 5
+    peak = Path(f"/proc/{scene.server.pid}/status").read_text().partition("VmHWM:")[2].split()[0]
+    assert int(peak) * 1024 < 250 * MIB
+
+
+def test_an_offered_protocol_is_declined(scene):
+    """Java's client offers HTTP/2 in every request: it is answered as if it had not, and the connection goes on."""
+    body = json.dumps(EVENT).encode()
+    offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
+    head = b"POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n"
+    request = head % (DATAWAY.encode(), offer, len(body)) + body
+    with socket.create_connection(("127.0.0.1", scene.server.port), timeout=10) as client:
+        for parts in ([request], [request[:-9], request[-9:]], [request[:50], request[50:]]):
+            for part in parts:
+                client.sendall(part)
+                time.sleep(0.05)
+            assert client.recv(65536).startswith(b"HTTP/1.1 200")
+            time.sleep(0.05)  # the answer's body may come after its head
+    assert scene.all_events()[-1] == EVENT
+    closing = HEAD % (DATAWAY.encode(), offer.replace(b": Upgrade", b": close, Upgrade") + b"Content-Length: 2\r\n")
+    assert scene.server.raw(closing + b"{}").startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize("request_bytes", MALFORMED)
+def test_malformed_http_is_answered_400(scene, request_bytes):
+    """A far too large head, contradicting lengths and nonsense end in 400 or a reset, never in a stored event."""
+    answer = scene.server.raw(request_bytes)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400")
+    assert scene.events() == []
+    assert scene.server.post(EVENT).status == 200
+
+
+def test_half_a_body_stores_nothing(scene):
+    """A client that leaves in the middle has sent nothing."""
+    with socket.create_connection(("127.0.0.1", scene.server.port)) as client:
+        client.sendall(HEAD % (DATAWAY.encode(), b"Content-Length: %d\r\n" % len(BODY)) + BODY[:-1])
+    assert scene.server.post(event({"job.name": "whole"})).status == 200
+    assert [one["job"]["name"] for one in scene.events()] == ["whole"]
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_slow_requests_are_cut_off(name):
+    """A head and a body have deadlines, here half a second; others are served meanwhile."""
+    with serving(name, IMPATIENT) as scene:
+        for what, pieces in SLOW:
+            began = time.monotonic()
+            scene.server.raw(*pieces, pause=0.05)
+            assert time.monotonic() - began < 2.5, what
+            assert scene.server.post(EVENT).status == 200, what
