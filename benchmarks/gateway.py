@@ -185,7 +185,11 @@ def _flow(bootstrap: str, topic: str, group: str, count: int) -> tuple[float, fl
     ):
         first, used, start = arrive(url, 1), processor(pid), time.monotonic()
         arrive(url, count - first)
-        return count / (time.monotonic() - start), (processor(pid) - used) / count * 1e6, resident(pid)
+        return (
+            (count - first) / (time.monotonic() - start),
+            (processor(pid) - used) / (count - first) * 1e6,
+            resident(pid),
+        )
 
 
 def arrive(url: str, number: int) -> int:
