@@ -188,6 +188,8 @@ class Gateway:
         yield Metric(f"{PREFIX}_info", "gauge", "1, with the version.", about)
         is_ready = self.fault() is None and self.problem() is None
         yield Metric.single(f"{PREFIX}_ready", "gauge", "1 where events are taken.", int(is_ready))
+        most = "Bytes that the spool may store; each destination has an equal share."
+        yield Metric.single(f"{PREFIX}_spool_bytes_max", "gauge", most, self._store.capacity)
         yield from figures(self._counters, self._entrance, self._commit)
         if self._kafka is not None:
             yield from self._kafka.metrics()

@@ -39,6 +39,11 @@ class Share:
         self._recounts = Interval(RECOUNT_SECONDS, clock)
         self.size = self._count()
 
+    @property
+    def total(self) -> int:
+        """Return the size of all shares together, in bytes."""
+        return self.size * self._shares
+
     def holds(self, size: int) -> bool:
         """Tell whether a destination's bodies of ``size`` bytes in all fit."""
         if size > self.size and not self._max_bytes and self._recounts.is_due():

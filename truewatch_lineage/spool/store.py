@@ -70,6 +70,11 @@ class Store:
         self._generation = 0
         self._key: tuple[int, bytes] = (-1, b"")
 
+    @property
+    def capacity(self) -> int:
+        """Return how many bytes of bodies may be stored, over all destinations, each of which has an equal share."""
+        return self._share.total
+
     def leadership(self, binding: Binding) -> FileLock:
         """Return the lock of whoever delivers to a destination, not taken yet; a killed holder frees it."""
         text = f"{binding.name}\0{binding.kind}\0{binding.url}"

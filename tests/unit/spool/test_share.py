@@ -91,3 +91,11 @@ def test_an_interval():
         now[0] = second
         seen.append(interval.is_due())
     assert seen == [True, False, True, False, True, False]
+
+
+def test_the_capacity_is_that_of_all_shares(tmp_path) -> None:
+    """Whatever the number of destinations that share it."""
+    with_three = Store(tmp_path / "spool", durability="process", max_bytes=3000, shares=3)
+
+    assert with_three.capacity == 3000
+    with_three.close()
