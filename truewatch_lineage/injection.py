@@ -67,13 +67,18 @@ class Injected:
     custom_headers: dict[str, str]
 
 
+def injectable(settings: Settings) -> DestinationSettings | None:
+    """Return the destination that Spark's properties can get: the first that is reached by HTTP, or None."""
+    return next((one for one in settings.destinations if one.profile.endpoint), None)
+
+
 def injected(settings: Settings) -> Injected:
-    """Return what Spark's properties get of the first destination; warns once that they then hold the token.
+    """Return what Spark's properties get of a destination; warns once that they then hold the token.
 
     Args:
-        settings: With at least one destination.
+        settings: With a destination that is `injectable`.
     """
-    destination = settings.destinations[0]
+    destination = injectable(settings) or settings.destinations[0]
     source = destination.token_source
     parts = urlsplit(destination.url)
     headers = dict(destination.headers)
@@ -94,7 +99,7 @@ def injected(settings: Settings) -> Injected:
 
 
 def _warn(settings: Settings, destination: DestinationSettings) -> None:
-    only = "" if len(settings.destinations) == 1 else f" Only the first destination, {destination.name}, is injected."
+    only = "" if len(settings.destinations) == 1 else f" Only one destination, {destination.name}, is injected."
     text = (
         "spark_inject is on: Spark's properties get the destination, and its token for everybody to see who sees them."
     )

@@ -13,7 +13,7 @@ from openlineage.client.transport import Config, Transport, get_default_factory
 
 from truewatch_lineage.config import Settings, load
 from truewatch_lineage.errors import ConfigError
-from truewatch_lineage.injection import KIND, InjectableConfig, InjectableTransport
+from truewatch_lineage.injection import KIND, InjectableConfig, InjectableTransport, injectable
 from truewatch_lineage.pipeline import Pipeline
 
 ALIAS = "truewatch"
@@ -60,7 +60,8 @@ class TrueWatchTransport(InjectableTransport, Transport):
 
     def __init__(self, config: TrueWatchConfig | Mapping[str, Any]) -> None:
         self.config = config if isinstance(config, TrueWatchConfig) else TrueWatchConfig.from_dict(_mapping(config))
-        if self.config.settings.spark_inject and "airflow" in sys.modules:
+        settings = self.config.settings
+        if settings.spark_inject and "airflow" in sys.modules and injectable(settings):
             self.kind = KIND
 
     def __str__(self) -> str:

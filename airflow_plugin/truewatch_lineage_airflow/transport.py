@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from truewatch_lineage.config import Layer, Settings, gather, load
 from truewatch_lineage.errors import ConfigError
-from truewatch_lineage.injection import KIND
+from truewatch_lineage.injection import KIND, injectable
 from truewatch_lineage.pipeline import Pipeline
 from truewatch_lineage.transport import TrueWatchConfig, TrueWatchTransport
 from truewatch_lineage_airflow import section
@@ -177,7 +177,7 @@ class AirflowTransport(TrueWatchTransport):
         """Tell whether Spark's properties are to have the destination, and whether there is one to have."""
         try:
             settings = load(self.config.params, need_destination=False)
-            return settings.spark_inject and bool(self.config.settings.destinations)
+            return settings.spark_inject and injectable(self.config.settings) is not None
         except ConfigError:  # said at the first emit
             return False
 

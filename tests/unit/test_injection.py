@@ -70,4 +70,14 @@ def test_of_several_destinations_the_first_is_told_and_said(caplog):
     several = {"b": {"url": "https://b", "token": "t", "timeout": 0.5}, "a": {"destination": "datakit"}}
     transport = TrueWatchTransport({"destinations": several, "spark_inject": True})
     assert (transport.url, transport.timeout) == ("https://b", 1)
-    assert "Only the first destination, b, is injected." in caplog.text
+    assert "Only one destination, b, is injected." in caplog.text
+
+
+def test_kafka_is_not_what_can_be_told(monkeypatch, caplog):
+    """The listener gets the first destination that goes by HTTP, and nothing where there is none."""
+    monkeypatch.setitem(sys.modules, "airflow", ModuleType("airflow"))
+    kafka = {"url": "kafka://broker.example/lineage"}
+    several = {"a": kafka, "b": {"url": "https://b", "token": "t"}}
+    transport = TrueWatchTransport({"destinations": several, "spark_inject": True, "spool_dir": "/nowhere"})
+    assert (transport.kind, transport.url) == ("http", "https://b")
+    assert TrueWatchTransport({**kafka, "spark_inject": True, "spool_dir": "/nowhere"}).kind == "truewatch"
