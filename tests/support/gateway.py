@@ -23,6 +23,9 @@ from support.spooled import Spooled, spooled
 NOWHERE = "http://127.0.0.1:9"
 """A destination that refuses every connection."""
 
+EXIT_SECONDS = 0.5
+"""The setting ``exit_budget``, unless ``env`` has another: most tests do not ask what a stop still delivers."""
+
 _SAMPLE = re.compile(r"(?P<name>[a-zA-Z_:]\w*(?:\{.*\})?) (?P<value>\S+)")
 
 
@@ -57,7 +60,7 @@ class Gateway(Served):
         program: Sequence[str] = ("-c", "from truewatch_lineage.cli import main; main()"),
     ) -> None:
         named = {"destination": kind, "url": url, "GATEWAY_TEST_TOKEN": token, "token_env": "GATEWAY_TEST_TOKEN"}
-        settings = {**(named if kind else {}), **(env or {})}
+        settings = {"exit_budget": EXIT_SECONDS, **(named if kind else {}), **(env or {})}
         super().__init__("gateway", tokens=tokens, port=port, env=child_environment(settings))
         self._program = program
         self._args = [str(arg) for arg in args]
@@ -65,12 +68,16 @@ class Gateway(Served):
             self._args += ["--token", one]
         self.spool = spool or self.folder / "spool"
         if authority is not None:
-            self._tls = ssl.create_default_context(cafile=str(authority))
+            self.trust(authority)
 
     def command(self) -> list[str]:
         """Return what is run."""
         own = ["--port", str(self.port), "--spool-dir", str(self.spool)]
         return [sys.executable, *self._program, "gateway", *own, *self._args]
+
+    def trust(self, authority: Path) -> None:
+        """Make requests by https, and trust this certificate's authority only."""
+        self._tls = ssl.create_default_context(cafile=str(authority))
 
     def metrics(self) -> dict[str, float]:
         """Return ``/metrics``, by the samples' names with their labels as they are written."""
