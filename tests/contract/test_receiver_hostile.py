@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
-from pathlib import Path
 
 import pytest
-from support.receiver import DATAWAY, Receiver
+from support.receiver import Receiver
 from tables.hostile_requests import EVENT_START, LARGE, UNMEANT, wide
-from tables.receiver_rules import event
 
 
 @pytest.fixture(scope="module")
@@ -53,41 +50,3 @@ def test_what_is_not_projected_is_said(receiver) -> None:
     assert sum(shown["records"].values()) == 10_000
     assert shown["record_list"][0]["records_omitted"] == 90_000 + 3 - 10_000
     assert any("more than 10000 records" in item["message"] for item in shown["verdicts"]["dataway"]["warnings"])
-
-
-@pytest.mark.linux
-def test_hostile_events_neither_fill_the_memory_nor_stop_others() -> None:
-    """Four clients send the worst events over and over; a fifth's small ones are answered, and memory is bounded."""
-    worst = [
-        json.dumps(wide(300, 300)).encode(),
-        *(body if isinstance(body, bytes) else json.dumps(body).encode() for _, body, *_ in UNMEANT),
-    ]
-    with Receiver() as receiver:
-        receiver.post(worst[0], timeout=60)
-        before = _memory(receiver)
-        ended = threading.Event()
-
-        def attack(first):
-            while not ended.is_set():
-                for body in worst[first:] + worst[:first]:
-                    receiver.post(body, DATAWAY, timeout=60)
-
-        clients = [threading.Thread(target=attack, args=(first,)) for first in (0, 2, 4, 6)]
-        for client in clients:
-            client.start()
-        waits = []
-        for number in range(30):
-            began = time.monotonic()
-            assert receiver.post(event({"job.name": f"small-{number}"}), timeout=30).status == 200
-            waits.append(time.monotonic() - began)
-        ended.set()
-        for client in clients:
-            client.join()
-        assert sorted(waits)[len(waits) // 2] < 3
-        assert _memory(receiver) < before + 400
-
-
-def _memory(receiver):
-    """Return the receiver's resident memory in MiB."""
-    text = Path(f"/proc/{receiver._process.pid}/status").read_text("ascii")
-    return int(text.partition("VmRSS:")[2].split()[0]) / 1024

@@ -2,52 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support.gateway import Gateway
-from support.receiver import Receiver
-from support.served import DATAKIT, DATAWAY, OPENLINEAGE, PORTAL, Served
-from support.spooled import stored
+from support.scenes import SERVERS, serving
+from support.served import DATAKIT, DATAWAY, OPENLINEAGE, PORTAL
 from tables.hostile_requests import BODY, BROKEN_GZIP, HEAD, MALFORMED, MIB, SLOW, bomb, named
 from tables.receiver_rules import EVENT, event
 
 IMPATIENT = "from truewatch_lineage.serving import connection as c; c.HEAD_SECONDS = c.BODY_SECONDS = 0.5; "
-RECEIVE = "from truewatch_lineage.cli.receive import command; command()"
-RELAY = "from truewatch_lineage.cli import main; main()"
-SERVERS = ("receiver", "gateway")
-
-
-@dataclass
-class Scene:
-    """A server and what it has taken so far."""
-
-    server: Served
-    all_events: Callable[[], list[Any]]
-    before: int = 0
-
-    def events(self):
-        """Return what it has taken since the test began."""
-        return self.all_events()[self.before :]
-
-
-@contextlib.contextmanager
-def serving(name: str, prefix: str = "") -> Iterator[Scene]:
-    """Start a server that asks for no token; the gateway's destination answers nothing."""
-    if name == "receiver":
-        with Receiver(program=["-c", prefix + RECEIVE]) as receiver:
-            yield Scene(receiver, lambda: [one["event"] for one in receiver.events()])
-    else:
-        with Gateway(program=["-c", prefix + RELAY]) as gateway:
-            yield Scene(gateway, lambda: stored(gateway.spool))
 
 
 @pytest.fixture(scope="module", params=SERVERS)
@@ -130,9 +97,10 @@ def test_a_body_has_at_most_64_mib_as_received(scene, over, status, chunked):
 @pytest.mark.linux
 def test_a_bomb_is_stopped_at_the_limit(scene):
     """256 MiB in 0.25 MiB is refused without being decoded: the process does not grow by it."""
+    body = bomb(256)
     began = time.monotonic()
     for path in (DATAWAY, DATAKIT, PORTAL, OPENLINEAGE):
-        assert scene.server.post(bomb(256), path, {"Content-Encoding": "gzip"}).status == 413
+        assert scene.server.post(body, path, {"Content-Encoding": "gzip"}).status == 413
     assert time.monotonic() - began < 5
     peak = Path(f"/proc/{scene.server.pid}/status").read_text().partition("VmHWM:")[2].split()[0]
     assert int(peak) * 1024 < 250 * MIB
@@ -140,7 +108,8 @@ def test_a_bomb_is_stopped_at_the_limit(scene):
 
 def test_an_offered_protocol_is_declined(scene):
     """Java's client offers HTTP/2 in every request: it is answered as if it had not, and the connection goes on."""
-    body = json.dumps(EVENT).encode()
+    offered = event({"job.name": "offered"})
+    body = json.dumps(offered).encode()
     offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
     head = b"POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n"
     request = head % (DATAWAY.encode(), offer, len(body)) + body
@@ -151,7 +120,7 @@ def test_an_offered_protocol_is_declined(scene):
                 time.sleep(0.05)
             assert client.recv(65536).startswith(b"HTTP/1.1 200")
             time.sleep(0.05)  # the answer's body may come after its head
-    assert scene.all_events()[-1] == EVENT
+    assert scene.events()[-1] == offered
     closing = HEAD % (DATAWAY.encode(), offer.replace(b": Upgrade", b": close, Upgrade") + b"Content-Length: 2\r\n")
     assert scene.server.raw(closing + b"{}").startswith(b"HTTP/1.1 400")
 
