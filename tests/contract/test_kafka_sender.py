@@ -213,6 +213,7 @@ def test_tls_needs_the_authority(guarded, authority, tmp_path):
     [
         ("sasl.pasword=hunter2hunter2", "is no property of librdkafka"),
         ("security.protocol=hunter2hunter2", "is refused by librdkafka"),
+        ("stats_cb=hunter2hunter2", "is refused by librdkafka"),
         ("acks=0", "can't be set here"),
     ],
 )

@@ -54,7 +54,10 @@ class KafkaSender:
         """
         deadline = min(deadline, time.monotonic() + self._destination.timeout)
         body = gzip.decompress(body_gz)
-        return self.look(deadline) or judge(self._producer().post(_key(body), body, deadline), self._topic)
+        producer = self._open(deadline)
+        if isinstance(producer, Outcome):
+            return producer
+        return judge(producer.post(_key(body), body, deadline), self._topic)
 
     def look(self, deadline: float) -> Outcome | None:
         """See that the topic can be written to.
@@ -65,13 +68,8 @@ class KafkaSender:
         Returns:
             What an attempt would come to, or None where nothing is wrong.
         """
-        try:
-            problem = self._producer().open(deadline)
-        except ConfigError as error:
-            return Outcome(Verdict.PARK, str(error))
-        except ModuleNotFoundError:
-            return Outcome(Verdict.PARK, f"Kafka's client is not installed. Run: {EXTRA}")
-        return None if problem is None else judge(problem, self._topic)
+        producer = self._open(deadline)
+        return producer if isinstance(producer, Outcome) else None
 
     def fingerprint(self, key: bytes) -> str:
         """Return a truncated keyed hash of all that decides how the topic is reached.
@@ -89,6 +87,17 @@ class KafkaSender:
             if held.producer is not None:
                 held.producer.close()
                 held.producer = None
+
+    def _open(self, deadline: float) -> Producer | Outcome:
+        """Return this process's producer with the topic at hand, or what an attempt comes to without."""
+        try:
+            producer = self._producer()
+        except ConfigError as error:
+            return Outcome(Verdict.PARK, str(error))
+        except ModuleNotFoundError:
+            return Outcome(Verdict.PARK, f"Kafka's client is not installed. Run: {EXTRA}")
+        problem = producer.open(deadline)
+        return producer if problem is None else judge(problem, self._topic)
 
     def _producer(self) -> Producer:
         """Return this process's producer, made anew where the file of properties has changed.
@@ -121,10 +130,10 @@ def _make(destination: DestinationSettings) -> Producer:
     properties = client_properties(destination.kafka_config) if destination.kafka_config else None
     try:
         return Producer(destination, properties.values if properties else {})
-    except KafkaException as error:
+    except (KafkaException, TypeError) as error:  # TypeError: a property of confluent-kafka's own that is no text
         if properties is None:
             raise ConfigError("Kafka's client does not take these settings.", fix="Check timeout.") from None
-        raise properties.refused(error.args[0].str()) from None
+        raise properties.refused(error.args[0].str() if isinstance(error, KafkaException) else str(error)) from None
 
 
 def _key(body: bytes) -> str | None:

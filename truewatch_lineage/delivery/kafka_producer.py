@@ -75,7 +75,9 @@ class Producer:
             "bootstrap.servers": servers,
             "acks": "all",
             "compression.type": destination.compression,
-            "message.timeout.ms": max(1, round((destination.timeout - _REPORT_SECONDS) * 1000)),
+            "message.timeout.ms": round(
+                1000 * max(destination.timeout - _REPORT_SECONDS, destination.timeout / 2, 0.01)
+            ),
             "message.max.bytes": _LARGEST_MESSAGE,
             "log_level": 0,
             "error_cb": self._hear,
