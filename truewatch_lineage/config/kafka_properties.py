@@ -35,6 +35,14 @@ _JAVA: Final = {
 """Keys that Java's clients have and librdkafka has not, and what to write instead."""
 
 
+NEVER: Final = {
+    "enable.ssl.certificate.verification": "Certificates are always checked. Name an authority in ssl.ca.location.",
+    "plugin.library.paths": "No code is loaded by a setting.",
+    **dict.fromkeys(("debug", "log_level"), "What the library logs for its own sake might hold a secret."),
+}
+"""Keys that nobody may set, and why."""
+
+
 @dataclass(frozen=True)
 class Properties:
     """What a file says; without arguments, nothing.
@@ -91,7 +99,7 @@ def read(path: Path, reserved: Mapping[str, str]) -> Properties:
                 raise ConfigError(f"`{key}` stands twice.", key=key, source=f"{path}, line {number}", fix=fix)
             found[key], lines[key] = value, number
     properties = Properties(path, found, lines)
-    for key, fix in {**_JAVA, **reserved}.items():
+    for key, fix in {**_JAVA, **NEVER, **reserved}.items():
         if key in found:
             whose = "is a property of Java's clients" if key in _JAVA else "can't be set here"
             raise properties.error(key, whose, fix)

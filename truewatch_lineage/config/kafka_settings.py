@@ -23,10 +23,7 @@ RESERVED: Final = {
     ),
     **dict.fromkeys(("message.timeout.ms", "delivery.timeout.ms"), "Use the setting timeout."),
     **dict.fromkeys(("compression.type", "compression.codec"), "Use the setting compression."),
-    "enable.ssl.certificate.verification": "Certificates are always checked. Name an authority in ssl.ca.location.",
     "transactional.id": "No event needs a transaction.",
-    "plugin.library.paths": "No code is loaded by a setting.",
-    **dict.fromkeys(("debug", "log_level"), "Kafka's client logs nothing, since it might log a password."),
 }
 """Properties of librdkafka that are not the user's to set, and what to do instead."""
 

@@ -6,6 +6,7 @@ import pytest
 from support.private import write_private
 
 from truewatch_lineage.config import kafka_settings, load
+from truewatch_lineage.config.kafka_properties import NEVER
 from truewatch_lineage.config.kafka_url import addresses, servers_and_topic
 from truewatch_lineage.errors import ConfigError
 
@@ -76,13 +77,16 @@ def test_tls_is_set_by_the_clients_own_properties(key, instead, tmp_path):
         settings(**{key: str(write_private(tmp_path / "x.pem", "x"))})
 
 
-@pytest.mark.parametrize("key", kafka_settings.RESERVED)
+REFUSED = {**kafka_settings.RESERVED, **NEVER}
+
+
+@pytest.mark.parametrize("key", REFUSED)
 def test_a_property_that_the_settings_decide_is_refused(key, tmp_path):
     """The line and what to do instead are told, the value is not."""
     path = write_private(tmp_path / "kafka.properties", f"# ours\n{key}=hunter2\n")
     with pytest.raises(ConfigError, match="line 2") as caught:
         settings(kafka_config=str(path))
-    assert kafka_settings.RESERVED[key] in str(caught.value)
+    assert REFUSED[key] in str(caught.value)
     assert "hunter2" not in str(caught.value)
 
 
