@@ -8,6 +8,7 @@ import json
 import os
 import socket
 import time
+from pathlib import Path
 
 import pytest
 from support.gateway import NOWHERE, Gateway
@@ -36,9 +37,8 @@ def limited(**limits):
 
 def is_busy(reply, code):
     """Tell whether a client was asked to come again."""
-    return (reply.status, reply.json["error_code"]) == (503, f"gateway.{code}") and int(
-        reply.headers["retry-after"]
-    ) > 0
+    told = (reply.status, reply.json["error_code"], int(reply.headers["retry-after"]) > 0)
+    return told == (503, f"gateway.{code}", True)
 
 
 def fill(gateway):
@@ -178,5 +178,4 @@ def test_a_backlog_is_on_disk_and_not_in_memory():
 
 def resident(pid):
     """Return a process's resident memory in bytes."""
-    with open(f"/proc/{pid}/statm", "rb") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
