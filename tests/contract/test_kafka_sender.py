@@ -84,6 +84,7 @@ def test_an_event_is_in_the_topic_when_it_is_delivered(kafka, topic):
     assert (record.key, json.loads(record.value), record.headers) == (KEY, EVENT, ())
 
 
+@pytest.mark.serial
 def test_the_first_event_does_not_wait_for_the_librarys_own_pauses(kafka, topic):
     """An idempotent producer that is not asked for its topic first takes a second for its first message."""
     with sender(kafka.address, topic) as to:
@@ -141,6 +142,7 @@ def test_many_threads_share_one_producer(kafka, topic):
     assert len(places) == 64
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("seconds", [0.3, 5.0])
 def test_an_attempt_ends_by_its_deadline_where_nobody_listens(seconds):
     """A refused connection is known at once, long before a deadline."""
@@ -149,20 +151,20 @@ def test_an_attempt_ends_by_its_deadline_where_nobody_listens(seconds):
         outcome = send(to, seconds=seconds)
         assert (outcome.verdict, outcome.ambiguous) == (Verdict.RETRY, False)
         assert "Connection refused" in outcome.reason
-        assert time.monotonic() - began < min(seconds, 2.0) + 0.2
+        assert time.monotonic() - began < min(seconds, 2.0) + 0.5
 
 
 def test_a_broker_that_hangs_costs_the_attempts_time_and_no_more(tmp_path):
     """The fate of what was sent is unknown; when the broker is back the next one passes, and nothing is lost."""
     with Broker(tmp_path / "kafka") as broker:
         broker.create_topic("lineage")
-        with sender(broker.address, "lineage", timeout=2) as to:
+        with sender(broker.address, "lineage", timeout=5) as to:
             assert send(to).verdict is Verdict.DELIVERED
             broker.freeze()
             for seconds in (1.0, 0.5):
                 began = time.monotonic()
                 assert send(to, seconds=seconds).verdict is Verdict.RETRY
-                assert time.monotonic() - began < seconds + 0.3
+                assert time.monotonic() - began < seconds + 1.0
             broker.thaw()
             assert send(to).verdict is Verdict.DELIVERED
         assert len(broker.read("lineage")) in (2, 3)

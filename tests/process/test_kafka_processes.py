@@ -95,6 +95,7 @@ def test_a_process_that_just_ends_has_delivered(broker, tmp_path):
     assert steps(broker) == {"r": ["START"]}
 
 
+@pytest.mark.serial
 def test_an_emit_without_a_broker_keeps_to_its_budget(broker, tmp_path):
     """A broker that hangs costs a job no more, and Kafka's library says nothing on stderr."""
     broker.freeze()

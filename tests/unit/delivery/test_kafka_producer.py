@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import weakref
 from contextlib import contextmanager
@@ -16,12 +17,14 @@ from truewatch_lineage.delivery.kafka_producer import Producer
 
 @contextmanager
 def producer(**properties):
-    """Make a producer of a broker that is not there, and close it afterwards."""
-    made = Producer(load({"url": "kafka://127.0.0.1:9/lineage"}, environ={}).destinations[0], properties)
-    try:
-        yield made
-    finally:
-        made.close()
+    """Make a producer of a broker that takes connections and says nothing, and close it afterwards."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"kafka://127.0.0.1:{server.getsockname()[1]}/lineage"
+        made = Producer(load({"url": url}, environ={}).destinations[0], properties)
+        try:
+            yield made
+        finally:
+            made.close()
 
 
 class Inherited:
