@@ -1,0 +1,148 @@
+"""Many requests in one commit: each gets its own answer, and a fault of one is no other's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from support.spooled import stored
+from tables.receiver_rules import event
+
+from truewatch_lineage.config import load
+from truewatch_lineage.errors import SpoolBusyError, SpoolFullError
+from truewatch_lineage.gateway import commit as module
+from truewatch_lineage.gateway.commit import GroupCommit
+from truewatch_lineage.gateway.door import Door
+from truewatch_lineage.serving.answers import Refusal
+from truewatch_lineage.spool import Store
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """One destination that takes any event."""
+    return load({"destination": "openlineage", "url": "http://127.0.0.1:9", "spool_dir": str(tmp_path / "spool")})
+
+
+@pytest.fixture
+def commit(settings):
+    """A commit into a real spool."""
+    store = Store(settings.spool_dir, durability="process")
+    made = GroupCommit(store, Door(settings), lambda: None)
+    yield made
+    made.close()
+    store.close()
+
+
+def body(name, **facets):
+    """Return an event's JSON."""
+    return json.dumps(event({"job.name": name, "run.facets": facets})).encode()
+
+
+def answers(commit, bodies):
+    """Add all at once, and return for each None or its refusal."""
+
+    async def add_all():
+        return await asyncio.gather(*(commit.add(one, ()) for one in bodies), return_exceptions=True)
+
+    # In a thread of its own: the browser tests' driver keeps a loop running in the one of the tests.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(add_all())).result()
+
+
+def test_requests_that_come_together_share_a_commit(commit, settings):
+    """In the order in which they came."""
+    names = [f"job-{number}" for number in range(100)]
+    assert answers(commit, map(body, names)) == [None] * 100
+    assert [one["job"]["name"] for one in stored(settings.spool_dir)] == names
+    assert commit.commits == 1
+    assert commit.counts == {"accepted": 100, "skipped": 0, "refused": 0, "failed": 0}
+
+
+def test_each_gets_its_own_answer(commit, settings):
+    """What is refused is not stored, and what came with it is."""
+    first, refused, last = answers(commit, [body("a"), b"[]", body("b")])
+    assert (first, last) == (None, None)
+    assert (refused.status, refused.code) == (400, "invalidEvent")
+    assert [one["job"]["name"] for one in stored(settings.spool_dir)] == ["a", "b"]
+    assert (commit.counts["accepted"], commit.counts["refused"]) == (2, 1)
+
+
+def test_a_commit_is_bounded_by_events_and_bytes(commit, monkeypatch):
+    """At least one event, however large."""
+    monkeypatch.setattr(module, "MAX_EVENTS", 3)
+    assert answers(commit, [body(str(number)) for number in range(7)]) == [None] * 7
+    assert commit.commits == 3
+    monkeypatch.setattr(module, "MAX_BYTES", 1500)
+    assert answers(commit, [body("large", x={"y": "z" * 2000}), body("small"), body("small too")]) == [None] * 3
+    assert commit.commits == 5
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "trouble"),
+    [
+        (SpoolFullError("The disk is full.", path="/spool"), "spoolFull", "the spool is full"),
+        (SpoolBusyError("It is locked.", path="/spool"), "spoolUnavailable", "the spool can't be written"),
+        (RuntimeError("a fault that quotes the event"), "spoolUnavailable", "the spool can't be written"),
+    ],
+)
+def test_a_commit_that_fails_is_everybodys_503(commit, monkeypatch, caplog, error, code, trouble):
+    """With the time to come again, and the gateway is not ready, until one passes or a while is over."""
+
+    def fail(*_):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "put_groups", fail)
+        refusals = answers(commit, [body("a"), body("b")])
+    assert [(one.status, one.code) for one in refusals] == [(503, code)] * 2
+    assert all(int(one.headers["Retry-After"]) > 0 for one in refusals)
+    assert commit.trouble() == trouble
+    assert "quotes the event" not in caplog.text
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "TROUBLE_SECONDS", -1.0)
+        assert commit.trouble() is None
+    assert answers(commit, [body("a")]) == [None]
+    assert commit.trouble() is None
+    assert commit.counts == {"accepted": 1, "skipped": 0, "refused": 0, "failed": 2}
+
+
+def test_a_fault_of_ours_is_one_events_500(commit, monkeypatch, caplog):
+    """Its text may quote the event, so only its class is told."""
+    enter = Door.enter
+
+    def falter(self, data, secrets):
+        if b"poison" in data:
+            raise KeyError(data)
+        return enter(self, data, secrets)
+
+    monkeypatch.setattr(Door, "enter", falter)
+    with caplog.at_level(logging.ERROR):
+        first, second = answers(commit, [body("poison"), body("good")])
+    assert (first.status, first.code, second) == (500, "fault", None)
+    assert "poison" not in caplog.text + first.message
+    assert "KeyError" in caplog.text
+
+
+def test_a_request_that_is_cancelled_is_no_others_fault(commit, settings):
+    """As where the server ends; what was begun is stored."""
+
+    async def cancel_one():
+        first, second = (asyncio.ensure_future(commit.add(body(name), ())) for name in "ab")
+        await asyncio.sleep(0)
+        first.cancel()
+        return await asyncio.gather(first, second, return_exceptions=True)
+
+    with ThreadPoolExecutor(1) as pool:
+        first, second = pool.submit(lambda: asyncio.run(cancel_one())).result()
+    assert isinstance(first, asyncio.CancelledError)
+    assert second is None
+    assert len(stored(settings.spool_dir)) == 2
+
+
+def test_a_door_says_what_it_refuses(settings):
+    """An exception with a status, so that one way of answering serves all."""
+    with pytest.raises(Refusal, match=r"Not one event but an array"):
+        Door(settings).enter(b"[]")
