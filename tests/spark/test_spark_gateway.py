@@ -7,9 +7,11 @@ import json
 import pytest
 from support import cli
 from support.gateway import Gateway
+from support.maven import jars
 from support.private import write_private
 from support.receiver import Receiver
-from support.spark import environment
+from support.repository import ROOT
+from support.spark import AS_LOCAL, HARBOUR, environment
 from support.spark_flavours import FLAVOURS, Scene, written
 from support.spark_lineage import assert_whole
 
@@ -19,6 +21,18 @@ NAMESPACE = "production-spark"
 TOKENS = {"dataway": "tkn_0123456789", "portal": "a-portal's-token"}
 OWN = "a-gateway's-own-token"
 NEVER = 3600
+TOPIC = "from-spark"
+BY_KAFKA = """
+spark.jars={jars}
+spark.extraListeners=io.openlineage.spark.agent.OpenLineageSparkListener
+spark.openlineage.namespace={namespace}
+spark.openlineage.transport.type=kafka
+spark.openlineage.transport.topicName={topic}
+spark.openlineage.transport.properties.bootstrap.servers={broker}
+spark.openlineage.transport.properties.key.serializer=org.apache.kafka.common.serialization.StringSerializer
+spark.openlineage.transport.properties.value.serializer=org.apache.kafka.common.serialization.StringSerializer
+spark.openlineage.transport.properties.acks=all
+"""
 
 pytestmark = pytest.mark.timeout(900)  # a first run downloads and makes the environment
 
@@ -68,3 +82,24 @@ def test_each_destination_gets_all_that_spark_did_when_it_can(version, receivers
         assert len(arrived) == taken
         assert_whole([one["event"] for one in arrived], NAMESPACE)
     assert {one["event"]["schemaURL"] for one in meanwhile} == {PORTAL_SCHEMA_URL}
+
+
+@pytest.mark.slow
+def test_what_spark_writes_to_kafka_arrives(kafka, receivers, tmp_path):
+    """The listener's own Kafka transport, which knows no destination, and a gateway that reads the topic afterwards."""
+    spark = environment("3.5")
+    clients = next(path for path in jars(ROOT / "requirements" / "kafka-jars.txt") if "kafka-clients" in path.name)
+    lines = BY_KAFKA.format(jars=f"{spark.jar},{clients}", namespace=NAMESPACE, topic=TOPIC, broker=kafka.address)
+    for topic in (TOPIC, f"{TOPIC}.dead-letters"):
+        kafka.create_topic(topic, partitions=2)
+
+    ran = spark.submit(HARBOUR, home=tmp_path, properties=AS_LOCAL + lines)
+    assert ran.ready, ran.log
+    written_there = len(kafka.read(TOPIC))
+    options = ("--kafka-bootstrap", kafka.address, "--topic", TOPIC, "--group", "lineage")
+    with Gateway(receivers["dataway"].url, token=TOKENS["dataway"], args=options):
+        arrived = receivers["dataway"].wait_for_events(written_there, timeout=20)
+
+    assert written_there == len(arrived) > 0
+    assert_whole([one["event"] for one in arrived], NAMESPACE)
+    assert kafka.read(f"{TOPIC}.dead-letters") == []
