@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from truewatch_lineage.gateway.kafka.commits import Commits
 from truewatch_lineage.gateway.kafka.dead_letters import DeadLetters
@@ -100,10 +101,12 @@ class Assignment:
 
     def came(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         """Take partitions, as ``on_assign``."""
+        self._statistics.answers = self._statistics.joined = True
         consumer.incremental_assign(partitions)
         self._known.update((partition.partition, Offsets(partition.partition)) for partition in partitions)
         if self.paused and partitions:
             consumer.pause(partitions)
+            self._look_at = 0.0
         self._tell("came")
 
     def went(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
@@ -123,7 +126,9 @@ class Assignment:
         self._tell("were lost")
 
     def _reached(self, offsets: Offsets) -> int | None:
-        found = (offsets.position, offsets.first, self._statistics.committed.get(offsets.partition))
+        told = self._statistics
+        committed, start = told.committed.get(offsets.partition), told.starts.get(offsets.partition)
+        found = (offsets.position, offsets.first, committed, start)
         return next((offset for offset in found if offset is not None), None)
 
     def _revoke(self, partitions: Iterable[TopicPartition]) -> list[Offsets]:
@@ -144,12 +149,12 @@ class Assignment:
         log.info("Partitions %s; this gateway reads %s of %s.", what, counted(len(self), "partition"), self._topic)
 
     def _look(self, consumer: Consumer) -> None:
-        """Ask where the partitions end; gives up at the first that gets no answer."""
-        for partition in self._named():
-            found: Any = consumer.get_watermark_offsets(partition, timeout=_ASK_SECONDS, cached=False)
-            if found is None:
-                return
-            self._statistics.ends[partition.partition] = found[1]
+        """Ask where the partitions begin and end; gives up at the first that gets no answer."""
+        told = self._statistics
+        with contextlib.suppress(KafkaException):
+            for partition in self._named():
+                found = consumer.get_watermark_offsets(partition, timeout=_ASK_SECONDS, cached=False)
+                told.starts[partition.partition], told.ends[partition.partition] = found
 
     def _named(self) -> list[TopicPartition]:
         return [TopicPartition(self._topic, number) for number in self._known]

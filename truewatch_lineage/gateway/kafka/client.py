@@ -41,6 +41,9 @@ _CONSUMER: Final = {
     "auto.offset.reset": "earliest",
     "enable.auto.commit": False,
     "enable.auto.offset.store": False,
+    # A gateway that stops or comes is noticed within a second, one that was killed within 15.
+    "heartbeat.interval.ms": 1000,
+    "session.timeout.ms": 15_000,
     "isolation.level": "read_committed",
     "partition.assignment.strategy": "cooperative-sticky",
     "statistics.interval.ms": 2000,
@@ -52,7 +55,8 @@ _PRODUCER: Final = {
     "acks": "all",
     "compression.type": "gzip",
     "linger.ms": 20,
-    "message.timeout.ms": 30_000,
+    "message.timeout.ms": 10_000,
+    "topic.metadata.propagation.max.ms": 2000,  # for so long a topic that is not there may still appear
     "message.max.bytes": 100_000_000,  # the topic's own limit decides
 }
 

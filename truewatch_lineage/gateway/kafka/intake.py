@@ -93,7 +93,7 @@ class KafkaIntake:
     def problem(self) -> str | None:
         """Say why no events come, or None; a gateway without partitions stands by and has none."""
         statistics = self._reader.statistics
-        if not statistics.answers:
+        if statistics.answers is False:
             return "no Kafka broker answers"
         if self._reader.trouble is not None:
             return self._reader.trouble

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from confluent_kafka import KafkaError, Message
+from confluent_kafka import KafkaError, KafkaException, Message
 
 from truewatch_lineage.gateway.kafka.assignment import Assignment
 from truewatch_lineage.gateway.kafka.client import Clients
@@ -117,6 +117,8 @@ class Reader:
             while self._is_running:
                 self._turn()
             self._end()
+        except KafkaException as error:
+            log.error("Reading from Kafka has ended: %s", error.args[0].str())  # noqa: TRY400 - whose fault it is, is told
         except Exception as error:  # noqa: BLE001 - the thread's outermost guard, whose end /healthz tells
             # Without its text, which may quote an event.
             log.error("Reading from Kafka has ended by a fault: %s", type(error).__name__)  # noqa: TRY400
@@ -128,7 +130,7 @@ class Reader:
         self._take(self._read())
         self._dead_letters.turn()
         self.commits.turn(self._consumer, list(self.assignment))
-        is_crowded = self._is_reading and self._is_full_for(FULL_SECONDS)
+        is_crowded = self._is_reading and self._full_since is not None
         if self._spill.turn(crowded=is_crowded):
             self._wake()
         stranded = self._dead_letters.stranded(self._spill.overdue(), crowded=is_crowded)

@@ -21,7 +21,7 @@ from truewatch_lineage.spool.lanes import any_waiting, waiting
 log = logging.getLogger(__name__)
 
 STUCK_SECONDS: Final = 5.0
-"""How long an event that holds up others may wait where the stage is full, before it is moved."""
+"""How long an event may wait for its own time where the stage is full, before it is moved."""
 
 _WAIT: Final = 2.0
 """Seconds to wait for the spool, in which nothing is read from Kafka."""
@@ -72,7 +72,7 @@ class Spill:
             Whether a lane may go on that could not before.
         """
         now = time.monotonic()
-        stuck = now - STUCK_SECONDS if crowded and self._stage.is_split() else -math.inf
+        stuck = now - STUCK_SECONDS if crowded and self._stage.is_split() else None
         taken = self._stage.withdraw(self.overdue(), stuck)
         if taken:
             self._stage.put_back(self._moved(taken))

@@ -211,25 +211,29 @@ class Stage:
 
     # What the spill does.
 
-    def withdraw(self, before: float, stuck_before: float) -> list[Parcel]:
+    def withdraw(self, before: float, stuck_before: float | None = None) -> list[Parcel]:
         """Take out what is to go to the spool: heads of lanes, and what follows them, in the order of arrival.
 
         Args:
             before: Whatever arrived until this time of ``time.monotonic()``.
-            stuck_before: What arrived until this one and waits for a destination that is stopped, for its own time or
-                for the spool.
+            stuck_before: Where the stage is full: also what waits for a destination that is stopped or for the spool,
+                and what arrived until this time and waits for its own.
         """
         taken: list[Parcel] = []
         with self._lock:
             stopped = {binding for binding, standing in self._standing.items() if standing.state != "ready"}
             for event in self._events:
-                if event.arrived > max(before, stuck_before):
+                if event.arrived > before and stuck_before is None:
                     break
                 for parcel in event.parcels:
                     lanes = self._lanes[parcel.entry.binding]
                     if lanes.get(parcel.id) is None:
                         continue
-                    is_stuck = parcel.entry.binding in stopped or parcel.due > 0 or lanes.is_blocked(parcel)
+                    is_stuck = stuck_before is not None and (
+                        parcel.entry.binding in stopped
+                        or lanes.is_blocked(parcel)
+                        or (parcel.due > 0 and event.arrived <= stuck_before)
+                    )
                     if (is_stuck or event.arrived <= before) and lanes.withdraw(parcel):
                         taken.append(parcel)
         return taken

@@ -20,6 +20,7 @@ class Statistics:
     Attributes:
         answers: Whether any broker is connected; None before the first statistics.
         joined: Whether the group was joined once, with partitions or without.
+        starts: By partition, the first offset that it holds, where it was asked for.
         ends: By partition, the offset after the last message, as far as it is known.
         committed: By partition, what the group had committed when it was assigned, or later.
     """
@@ -28,6 +29,7 @@ class Statistics:
         self._topic = topic
         self.answers: bool | None = None
         self.joined = False
+        self.starts: dict[int, int] = {}
         self.ends: dict[int, int] = {}
         self.committed: dict[int, int] = {}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from support.kafka_staged import HERE, delivered, failed, message, refused
@@ -63,7 +61,7 @@ class StageMachine(RuleBasedStateMachine):
     @rule(until=st.integers(0, 9), fits=st.booleans())
     def spill(self, until, fits):
         """What is old is taken out for the spool, which has room for it or not."""
-        taken = self.stage.withdraw(self.events[until % len(self.events)].arrived, -math.inf)
+        taken = self.stage.withdraw(self.events[until % len(self.events)].arrived)
         assert not {parcel.id for parcel in taken} & set(self.flying)
         if not fits:
             self.stage.put_back(taken)

@@ -1,0 +1,160 @@
+"""Kafka in, where the broker is away, hangs, asks for a login or lacks the topic."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from support.certificates import Authority
+from support.kafka import USER, Broker
+from support.kafka_intake import Running, keyed, new_topic, until
+from support.private import write_private
+from support.receiver import Receiver
+
+from truewatch_lineage.config import load
+from truewatch_lineage.errors import ConfigError
+from truewatch_lineage.gateway.kafka import KafkaIntake, KafkaOptions
+from truewatch_lineage.spool import Store
+
+PASSWORD = "quay-7-lantern-keeper"
+LOGIN = f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.username={USER}\nsasl.password={{}}\n"
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    """Give an authority that signs the broker's certificate."""
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def own_broker(tmp_path_factory, authority):
+    """Give a broker with all listeners, which tests may let hang for a while."""
+    with Broker(tmp_path_factory.mktemp("own"), password=PASSWORD, authority=authority) as broker:
+        yield broker
+
+
+@pytest.fixture
+def receiver():
+    """Give a receiver that asks for no token."""
+    with Receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def settings(receiver):
+    """Give the settings of a destination: the receiver."""
+    return {"url": receiver.url, "token": "not-asked-for", "destination": "dataway"}
+
+
+def test_a_broker_that_dies_is_told_and_comes_back(receiver, settings, tmp_path, caplog, capfd):
+    """Not ready without it; once a minute in the log; nothing on stderr; then it goes on by itself."""
+    with Broker(tmp_path / "kafka") as broker:
+        topic = new_topic(broker)
+        broker.produce(topic, keyed(5))
+        with caplog.at_level(logging.WARNING), Running(broker, topic, tmp_path / "spool", settings) as running:
+            receiver.wait_for_events(5)
+            broker.kill()
+            until(lambda: running.intake.problem() == "no Kafka broker answers")
+            assert not running.intake.has_ended()
+            broker.start()
+            broker.produce(topic, keyed(5, first=5))
+            receiver.wait_for_events(10, timeout=30)
+            until(lambda: running.intake.problem() is None)
+            until(lambda: broker.committed(topic, "gateways") == {0: 10})
+    assert receiver.stats()["stored"] == 10
+    told = [record.message for record in caplog.records if record.message.startswith("Kafka: ")]
+    assert 1 <= len(told) == len(set(told)) <= 6
+    assert capfd.readouterr().err == ""
+
+
+def test_it_stops_in_time_while_the_broker_hangs(own_broker, settings, tmp_path):
+    """What was not committed is read again by whoever comes next."""
+    topic = new_topic(own_broker)
+    own_broker.produce(topic, keyed(5))
+    running = Running(own_broker, topic, tmp_path / "spool", settings)
+    with running:
+        until(lambda: running.metrics()["consumed_total"] == 5)
+        own_broker.freeze()
+        try:
+            running.stop()
+        finally:
+            own_broker.thaw()
+
+
+def test_without_a_broker_it_starts_and_waits(settings, tmp_path):
+    """It is not ready, and says why; it ends as it should."""
+
+    class Nowhere:
+        address = "127.0.0.1:9"
+
+    with Running(Nowhere(), "lineage", tmp_path / "spool", settings) as running:
+        until(lambda: running.intake.problem() == "no Kafka broker answers")
+        assert running.metrics()["broker_answers"] == 0
+
+
+def test_a_missing_topic_is_told(kafka, settings, tmp_path):
+    """Not ready, by its name."""
+    with Running(kafka, "no-such-topic", tmp_path / "spool", settings) as running:
+        until(lambda: "no-such-topic" in (running.intake.problem() or ""))
+
+
+@pytest.mark.parametrize("listener", ["sasl", "tls"])
+def test_properties_open_guarded_brokers(own_broker, authority, receiver, settings, tmp_path, listener):
+    """A login by SASL, a certificate by TLS; dead letters are written by the same properties."""
+    topic = new_topic(own_broker)
+    own_broker.produce(topic, [*keyed(2), (None, b"[]")])
+    lines = {
+        "sasl": LOGIN.format(PASSWORD),
+        "tls": f"security.protocol=SSL\nssl.ca.location={authority.file}\n",
+    }
+    config = write_private(tmp_path / "kafka.properties", lines[listener])
+    address = getattr(own_broker, listener)
+    with Running(own_broker, topic, tmp_path / "spool", settings, bootstrap=address, config=config):
+        receiver.wait_for_events(2)
+        until(lambda: own_broker.committed(topic, "gateways") == {0: 3})
+    assert len(own_broker.read(f"{topic}.dead-letters")) == 1
+
+
+def test_a_wrong_password_is_told_and_not_shown(own_broker, settings, tmp_path, caplog, capfd):
+    """Neither in the log nor on stderr."""
+    topic = new_topic(own_broker)
+    wrong = "wrong-password-123"
+    config = write_private(tmp_path / "kafka.properties", LOGIN.format(wrong))
+    with Running(own_broker, topic, tmp_path / "spool", settings, bootstrap=own_broker.sasl, config=config) as running:
+        until(lambda: "uthentication" in caplog.text)
+        until(lambda: running.intake.problem() == "no Kafka broker answers")
+    assert wrong not in caplog.text + "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sasl.pasword=swordfish-1234", "`sasl.pasword` is no property of librdkafka"),
+        ("\nsecurity.protocol=swordfish-1234", "`security.protocol` is refused by librdkafka (from {path}, line 2)"),
+        ("group.id=other", "`group.id` can't be set here (from {path}, line 1). Give --group."),
+        ("security.protocol=sasl_plaintext\nsasl.mechanism=PLAIN", "Set sasl.password and sasl.username."),
+    ],
+)
+def test_wrong_properties_are_refused_before_the_start(settings, tmp_path, capfd, text, message):
+    """By the line and the fix, without the value, and without a word of librdkafka's own."""
+    path = write_private(tmp_path / "kafka.properties", text)
+    store = Store(tmp_path / "spool")
+    loaded = load({**settings, "spool_dir": str(tmp_path / "spool")})
+    with pytest.raises(ConfigError) as caught:
+        KafkaIntake(loaded, store, KafkaOptions("127.0.0.1:9", "lineage", "g", path))
+    store.close()
+    assert message.format(path=path) in str(caught.value)
+    assert "swordfish" not in str(caught.value) + "".join(capfd.readouterr())
+
+
+def test_without_the_extra_it_is_told_what_to_install(settings, tmp_path, monkeypatch):
+    """By name."""
+    monkeypatch.setitem(__import__("sys").modules, "confluent_kafka", None)
+    for name in [name for name in __import__("sys").modules if name.startswith("truewatch_lineage.gateway.kafka.")]:
+        monkeypatch.delitem(__import__("sys").modules, name)
+    from truewatch_lineage.gateway.kafka.intake import KafkaIntake as Fresh  # noqa: PLC0415 - without the module
+
+    store = Store(tmp_path / "spool")
+    with pytest.raises(ConfigError, match=r"confluent_kafka.*pip install 'truewatch-lineage\[kafka\]'"):
+        Fresh(load({**settings, "spool_dir": str(tmp_path / "spool")}), store, KafkaOptions("k:1", "t", "g"))
+    store.close()
