@@ -32,6 +32,7 @@ from load import SLICES, request, slices
 from openlineage.client.serde import Serde
 from samples import SAMPLES
 from sink import seen, sink
+from sizing import paper
 from usage import processor, resident
 
 from truewatch_lineage.config import load
@@ -49,9 +50,6 @@ KEYS = 1000
 PATIENCE = 120.0
 BACKLOG = 1_000_000
 FILLING = 1000
-CONNECTIONS = 64
-ROW = 400
-"""Bytes that an event takes in the spool beside its body."""
 RATES: dict[str, list[float]] = {"http": [], "kafka": []}
 """Medium events a second of each round, for what is reckoned from them."""
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -262,34 +260,6 @@ def _free_port() -> int:
         return port
 
 
-def paper() -> Iterator[str]:
-    """Reckon what several gateways carry: from the figures above, and by nothing but multiplication."""
-    event = Event.of("medium")
-    plain, zipped = len(event.data), len(gzip.compress(event.data, 1))
-    by_http, by_kafka = (statistics.median(RATES[name]) for name in ("http", "kafka"))
-    yield from ("| gateways | 1 | 10 | 100 | 1,000 |", "|" + " --- |" * 5)
-    rows: Mapping[str, Callable[[int], str]] = {
-        "events a second, HTTP in and delivered": lambda count: f"{by_http * count:,.0f}",
-        "events a second, Kafka in and delivered": lambda count: f"{by_kafka * count:,.0f}",
-        "million events a day at a tenth of the former": lambda count: f"{by_http * count * 8640 / 1e6:,.0f}",
-        "Gbit/s in by HTTP, plain; gzip": lambda count: (
-            f"{_gbit(by_http * count, plain)}; {_gbit(by_http * count, zipped)}"
-        ),
-        "Gbit/s to the destination": lambda count: f"{_gbit(by_http * count, zipped)}",
-        "connections to the destination at most": lambda count: f"{CONNECTIONS * count:,}",
-        "GB of spools for an hour without destination": lambda count: (
-            f"{by_http * count * 3600 * (zipped + ROW) / 1e9:,.0f}"
-        ),
-        "partitions of the topic at least": lambda count: f"{count:,}",
-    }
-    for name, reckon in rows.items():
-        yield row(name, *map(reckon, (1, 10, 100, 1000)))
-
-
-def _gbit(rate: float, size: int) -> str:
-    return f"{rate * size * 8 / 1e9:.2f}"
-
-
 def row(*cells: str) -> str:
     """Write a row of a table, and tell it at once."""
     text = f"| {' | '.join(cells)} |"
@@ -324,7 +294,8 @@ def main() -> None:
         title, measure = PARTS[name]
         print(f"## {title}\n", *measure(options.rounds, options.events), "", sep="\n", flush=True)
     if all(RATES.values()):
-        print("## On paper (medium events, gzip)\n", *paper(), sep="\n")
+        event = Event.of("medium").one(0)
+        print("## On paper\n", *paper(*map(statistics.median, RATES.values()), event), sep="\n")
 
 
 if __name__ == "__main__":
