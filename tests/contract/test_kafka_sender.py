@@ -23,6 +23,10 @@ from truewatch_lineage.delivery.outcome import Verdict
 
 PASSWORD = "harbour-lights-at-dusk-42"
 WRONG = "harbour-lights-at-dawn-41"
+AUTHORIZED = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+}
 KEY = b"run:example.scheduler/daily_orders"
 
 
@@ -43,8 +47,11 @@ def authority(tmp_path_factory):
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory, authority):
     """Give a broker that asks for a password, or for TLS, with one topic."""
-    with Broker(tmp_path_factory.mktemp("guarded"), password=PASSWORD, authority=authority) as broker:
+    folder = tmp_path_factory.mktemp("guarded")
+    with Broker(folder, password=PASSWORD, authority=authority, settings=AUTHORIZED) as broker:
         broker.create_topic("lineage")
+        broker.create_topic("closed")
+        broker.allow_only("User:another", "closed")
         yield broker
 
 
@@ -198,6 +205,32 @@ def test_a_wrong_password_stops_the_destination_until_the_file_is_mended(guarded
     said = "".join(capfd.readouterr()) + caplog.text + outcome.reason
     assert WRONG not in said
     assert PASSWORD not in said
+
+
+def test_a_topic_of_others_stops_the_destination(guarded, tmp_path, capfd):
+    """With what to grant; neither the client nor its thread says anything on stderr."""
+    path = write_private(tmp_path / "kafka.properties", login(PASSWORD))
+    with sender(guarded.sasl, "closed", kafka_config=str(path)) as to:
+        outcome = send(to)
+        assert (outcome.verdict, "Grant WRITE and DESCRIBE" in outcome.reason) == (Verdict.PARK, True)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_client_that_does_not_log_in_is_told_that_it_is_hung_up_on(guarded):
+    """Which is all that such a listener says."""
+    with sender(guarded.sasl, "lineage") as to:
+        outcome = send(to, seconds=3)
+        assert (outcome.verdict, "Disconnected" in outcome.reason) == (Verdict.RETRY, True)
+
+
+def test_an_event_that_the_topic_refuses_is_dead(kafka):
+    """A compacted topic takes none without a key."""
+    name = f"compacted-{uuid.uuid4()}"
+    kafka.create_topic(name, config={"cleanup.policy": "compact"})
+    with sender(kafka.address, name) as to:
+        assert send(to).verdict is Verdict.DELIVERED
+        outcome = send(to, {"something": "else"})
+        assert (outcome.verdict, "INVALID_RECORD" in outcome.reason) == (Verdict.DEAD, True)
 
 
 def test_tls_needs_the_authority(guarded, authority, tmp_path):

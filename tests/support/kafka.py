@@ -29,6 +29,8 @@ from typing import IO, Any, Final
 import confluent_kafka
 import pytest
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
+from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 from confluent_kafka.cimpl import NewTopic
 
 from support.certificates import Authority
@@ -187,9 +189,24 @@ class Broker:
             assert time.monotonic() < end, f"the topic {name} has no partitions"
             time.sleep(_POLL_SECONDS)
 
+    def allow_only(self, principal: str, topic: str) -> None:
+        """Let nobody but ``principal``, such as ``User:name``, use a topic of a broker that has an authorizer."""
+        allowed = AclBinding(
+            ResourceType.TOPIC,
+            topic,
+            ResourcePatternType.LITERAL,
+            principal,
+            "*",
+            AclOperation.ALL,
+            AclPermissionType.ALLOW,
+        )
+        admin = AdminClient(self.client())
+        admin.create_acls([allowed])[allowed].result(_ANSWER_SECONDS)
+
     def delete_topic(self, name: str) -> None:
         """Delete a topic."""
-        AdminClient(self.client()).delete_topics([name])[name].result(_ANSWER_SECONDS)
+        admin = AdminClient(self.client())
+        admin.delete_topics([name])[name].result(_ANSWER_SECONDS)
 
     def produce(
         self,

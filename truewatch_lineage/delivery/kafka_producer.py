@@ -10,7 +10,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -79,7 +79,7 @@ class Producer:
                 1000 * max(destination.timeout - _REPORT_SECONDS, destination.timeout / 2, 0.01)
             ),
             "message.max.bytes": _LARGEST_MESSAGE,
-            "log_level": 0,
+            "logger": _Log(self._overhear),
             "error_cb": self._hear,
         }
         self._client = confluent_kafka.Producer(client)
@@ -177,7 +177,7 @@ class Producer:
                     return problem
                 time.sleep(wait)
             if not self._is_served:
-                self._client.poll(0)
+                self._poll(0)
             wait = min(wait * 2, _LONGEST_LOOK)
         return self._trouble or self._heard or known or problem
 
@@ -188,22 +188,28 @@ class Producer:
         if self._is_served:
             ticket.done.wait(max(0.0, deadline - time.monotonic()))
         while not ticket.done.is_set() and (left := deadline - time.monotonic()) > 0:
-            self._client.poll(min(left, _POLL_SECONDS))
+            self._poll(min(left, _POLL_SECONDS))
 
     def _hear(self, error: confluent_kafka.KafkaError) -> None:
         """Note what the library tells beside any message."""
-        self.is_broken = self.is_broken or error.fatal()
         told = self._told(error)
-        if told.error == "_ALL_BROKERS_DOWN":
+        if error.fatal():
+            self.is_broken, self._trouble = True, told
+        elif told.error == "_ALL_BROKERS_DOWN":
             self._trouble = self._trouble or self._heard or told
         elif told.error in _SETTLED:
             self._trouble = told
         else:
             self._heard = told
 
-    def _told(self, error: Any, *, sent: bool = False) -> KafkaResult:
-        detail = self._redactor.text(error.str()).replace(". ", "; ")
-        return KafkaResult(error.name(), detail, sent)
+    def _overhear(self, text: str) -> None:
+        self._heard = self._heard or KafkaResult("_TRANSPORT", self._shown(text))
+
+    def _told(self, error: Any) -> KafkaResult:
+        return KafkaResult(error.name(), self._shown(error.str()))
+
+    def _shown(self, text: str) -> str:
+        return self._redactor.text(text).replace(". ", "; ")
 
     def _start(self) -> bool:
         thread = threading.Thread(target=self._serve, name="truewatch-lineage-kafka", daemon=True)
@@ -216,8 +222,31 @@ class Producer:
     def _serve(self) -> None:
         """Have reports and errors told until this is closed and nobody waits any more."""
         while not self._is_closed:
-            self._client.poll(_POLL_SECONDS)
+            self._poll(_POLL_SECONDS)
         self._client.flush(_POLL_SECONDS)
+
+    def _poll(self, seconds: float) -> None:
+        """Have the library report; what breaks it for good is raised here instead of being told to `_hear`."""
+        try:
+            self._client.poll(seconds)
+        except confluent_kafka.KafkaException as error:
+            self._hear(error.args[0])
+
+
+class _Log:
+    """Keeps the library from writing to stderr.
+
+    Args:
+        failed: Takes why a connection has failed, which is not always told as an error too.
+    """
+
+    def __init__(self, failed: Callable[[str], None]) -> None:
+        self._failed = failed
+
+    def log(self, _level: int, _template: str, facility: str, _client: str, text: str) -> None:
+        """Take a line of the library's log."""
+        if facility == "FAIL":
+            self._failed(text.partition("]: ")[2])
 
 
 class _Ticket:

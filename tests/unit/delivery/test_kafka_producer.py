@@ -73,10 +73,10 @@ def test_what_waiting_does_not_mend_is_known(told, trouble):
 
 
 def test_a_fatal_error_breaks_the_producer():
-    """The next attempt makes another."""
+    """The next attempt makes another; why it broke is told."""
     with producer() as made:
-        made._hear(KafkaError(KafkaError._FATAL, "lost its place", True))
-        assert made.is_broken
+        made._hear(KafkaError(KafkaError.CLUSTER_AUTHORIZATION_FAILED, "no", True))
+        assert (made.is_broken, made._trouble.error) == (True, "CLUSTER_AUTHORIZATION_FAILED")
 
 
 def test_a_secret_that_the_library_repeats_is_masked():
