@@ -15,7 +15,7 @@ from truewatch_lineage.notices import Notices
 
 log = logging.getLogger(__name__)
 
-EVERY_SECONDS: Final = 0.2
+EVERY_SECONDS: Final = 0.1
 
 
 class Commits:
@@ -38,7 +38,7 @@ class Commits:
         self.failed = 0
 
     def turn(self, consumer: Consumer, partitions: Collection[Offsets]) -> None:
-        """Ask for a commit of what is done since the last one, at most every 0.2 s; `answered` takes the answer."""
+        """Ask for a commit of what is done since the last one, at most every 0.1 s; `answered` takes the answer."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -53,7 +53,7 @@ class Commits:
     def now(self, consumer: Consumer, partitions: Collection[Offsets]) -> None:
         """Commit what is done and wait for the answer; what fails is delivered again by whoever reads it next."""
         for offsets in partitions:
-            offsets.asked = offsets.committed
+            offsets.withdraw()
         wanted = self._wanted(partitions)
         if wanted:
             try:
@@ -72,16 +72,10 @@ class Commits:
             if problem is not None:
                 self.failed += 1
                 self._notices.warning("failed", "What is done can't be committed to Kafka yet: %s", problem.str())
-            if offsets is None or offsets.asked != one.offset:  # asked for more since then
-                continue
-            if problem is None:
-                offsets.committed = one.offset
-            else:
-                offsets.asked = offsets.committed
+            if offsets is not None:
+                self._stage.committed(offsets, one.offset, committed=problem is None)
 
     def _wanted(self, partitions: Collection[Offsets]) -> list[TopicPartition]:
-        found = self._stage.positions(partitions)
-        for offsets, position in found:
-            offsets.asked = position
-            self._asked[offsets.partition] = offsets
+        found = self._stage.to_commit(partitions)
+        self._asked.update((offsets.partition, offsets) for offsets, _ in found)
         return [TopicPartition(self._topic, offsets.partition, position) for offsets, position in found]

@@ -95,8 +95,8 @@ class KafkaIntake:
         statistics = self._reader.statistics
         if statistics.answers is False:
             return "no Kafka broker answers"
-        if self._reader.trouble is not None:
-            return self._reader.trouble
+        if self._reader.messages.trouble is not None:
+            return self._reader.messages.trouble
         return None if statistics.joined else "the consumer group is not joined yet"
 
     def metrics(self) -> Iterable[Metric]:

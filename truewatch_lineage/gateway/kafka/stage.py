@@ -200,14 +200,16 @@ class Stage:
         with self._lock:
             return sum(lanes.flying(lambda event: event.offsets in partitions) for lanes in self._lanes.values())
 
-    def positions(self, partitions: Iterable[Offsets]) -> list[tuple[Offsets, int]]:
-        """Return what may be committed of partitions, and has not been asked for yet."""
+    def to_commit(self, partitions: Iterable[Offsets]) -> list[tuple[Offsets, int]]:
+        """Return what is to be committed of partitions now; it counts as asked for."""
         with self._lock:
-            return [
-                (offsets, position)
-                for offsets in partitions
-                if (position := offsets.position) is not None and position != offsets.asked
-            ]
+            found = [(offsets, offsets.ask()) for offsets in partitions]
+        return [(offsets, position) for offsets, position in found if position is not None]
+
+    def committed(self, offsets: Offsets, position: int, *, committed: bool) -> None:
+        """Note the answer to a commit."""
+        with self._lock:
+            offsets.answer(position, committed=committed)
 
     # What the spill does.
 

@@ -23,7 +23,7 @@ def test_nothing_is_committed_past_an_event_that_is_not_done(gaps, dice):
         first = min(left, default=None)
         before = [one for one, _ in places if first is None or one < first]
         assert offsets.position == (before[-1] + 1 if before else None)
-        assert len(offsets) == len(places) - len(before)
+        assert len(offsets) == len(places)
 
 
 def test_the_same_offset_may_come_again():
@@ -33,4 +33,31 @@ def test_the_same_offset_may_come_again():
     offsets.done(second)
     assert (offsets.position, len(offsets)) == (None, 2)
     offsets.done(first)
-    assert (offsets.position, len(offsets)) == (6, 0)
+    assert offsets.position == 6
+
+
+def test_what_is_read_counts_until_it_is_committed():
+    """So many events are delivered twice after a kill."""
+    offsets = Offsets(0)
+    marks = [offsets.take(offset) for offset in range(4)]
+    assert offsets.ask() is None
+    offsets.done(marks[0])
+    assert (offsets.ask(), len(offsets)) == (1, 4)
+    offsets.done(marks[1])
+    assert offsets.ask() is None
+    offsets.answer(1, committed=True)
+    assert (offsets.committed, len(offsets), offsets.ask()) == (1, 3, 2)
+
+
+def test_a_commit_that_failed_is_asked_for_again():
+    """And an answer that was not waited for changes nothing."""
+    offsets = Offsets(0)
+    offsets.done(offsets.take(7))
+    assert offsets.ask() == 8
+    offsets.answer(8, committed=False)
+    assert (offsets.committed, len(offsets), offsets.ask()) == (None, 1, 8)
+    offsets.withdraw()
+    offsets.answer(8, committed=True)
+    assert (offsets.committed, offsets.ask()) == (None, 8)
+    offsets.answer(8, committed=True)
+    assert (offsets.committed, len(offsets), offsets.ask()) == (8, 0, None)
