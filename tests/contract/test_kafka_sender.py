@@ -134,6 +134,15 @@ def test_a_topic_that_does_not_exist_stops_the_destination_until_it_does(kafka):
         assert send(to).verdict is Verdict.DELIVERED
 
 
+def test_a_broker_that_makes_topics_by_itself_makes_this_one(tmp_path):
+    """The first event waits for it."""
+    with (
+        Broker(tmp_path / "kafka", settings={"auto.create.topics.enable": "true"}) as broker,
+        sender(broker.address, "lineage") as to,
+    ):
+        assert send(to).verdict is Verdict.DELIVERED
+
+
 def test_many_threads_share_one_producer(kafka, topic):
     """64 at once, as a courier has them; each knows of its own message."""
     with sender(kafka.address, topic) as to:

@@ -38,9 +38,12 @@ _LARGEST_MESSAGE: Final = 1_000_000_000
 """Bytes; the most that librdkafka takes: the topic has a limit of its own, and answers with it."""
 
 _NO_TOPIC: Final = frozenset({"UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC"})
-_SETTLED: Final = frozenset({"_AUTHENTICATION", "_SSL", "_ALL_BROKERS_DOWN"})
-"""What the library tells beside any message, and what waiting does not mend."""
+_LATE: Final = frozenset({"_MSG_TIMED_OUT", "_FATAL"})
+"""Why a message was given up, for which what the library told beside it is the better reason."""
 
+_ALL_DOWN: Final = "_ALL_BROKERS_DOWN"
+_SETTLED: Final = frozenset({"_AUTHENTICATION", "_SSL"})
+"""What the library tells beside any message, and what waiting does not mend."""
 
 _live: weakref.WeakSet[Producer] = weakref.WeakSet()
 
@@ -51,6 +54,9 @@ class Producer:
     Args:
         destination: The topic, and how it is written to.
         properties: What the user wants of the client besides.
+
+    Attributes:
+        is_broken: Whether the library has given up for good, so that another has to be made.
 
     Raises:
         confluent_kafka.KafkaException: A property is none, or has a value that it can't have.
@@ -119,7 +125,8 @@ class Producer:
         except BufferError:
             return KafkaResult("_QUEUE_FULL")
         except confluent_kafka.KafkaException as error:
-            return self._told(error.args[0])
+            told = self._told(error.args[0])
+            return self._late(told) if told.error in _LATE else told
         self._wait(ticket, deadline)
         if ticket.message is None:
             # What has not left yet would arrive beside the next try.
@@ -127,7 +134,7 @@ class Producer:
             return self._late(KafkaResult("_TIMED_OUT", sent=True))
         if ticket.error is not None:
             told = self._told(ticket.error)
-            return self._late(replace(told, sent=True)) if told.error == "_MSG_TIMED_OUT" else told
+            return self._late(replace(told, sent=True)) if told.error in _LATE else told
         self._forget()
         return KafkaResult(None, partition=ticket.message.partition(), offset=ticket.message.offset())
 
@@ -143,7 +150,7 @@ class Producer:
 
     def _late(self, result: KafkaResult) -> KafkaResult:
         """Return why a message was too late, and have the topic looked for before the next."""
-        result = replace(self._trouble, sent=True) if self._trouble else result
+        result = replace(self._trouble, sent=result.sent) if self._trouble else result
         self._failed, self._is_ready = (time.monotonic(), result), False
         return result
 
@@ -179,6 +186,8 @@ class Producer:
             if not self._is_served:
                 self._poll(0)
             wait = min(wait * 2, _LONGEST_LOOK)
+        if self._trouble is not None and self._trouble.error == _ALL_DOWN:  # why is told a moment later
+            time.sleep(max(0.0, min(_FIRST_LOOK, deadline - time.monotonic())))
         return self._trouble or self._heard or known or problem
 
     def _forget(self) -> None:
@@ -195,15 +204,22 @@ class Producer:
         told = self._told(error)
         if error.fatal():
             self.is_broken, self._trouble = True, told
-        elif told.error == "_ALL_BROKERS_DOWN":
+        elif told.error == _ALL_DOWN:
             self._trouble = self._trouble or self._heard or told
         elif told.error in _SETTLED:
             self._trouble = told
         else:
-            self._heard = told
+            self._note(told)
 
     def _overhear(self, text: str) -> None:
-        self._heard = self._heard or KafkaResult("_TRANSPORT", self._shown(text))
+        if self._heard is None:
+            self._note(KafkaResult("_TRANSPORT", self._shown(text)))
+
+    def _note(self, told: KafkaResult) -> None:
+        """Keep why a connection has failed, which may be told after that all have."""
+        self._heard = told
+        if self._trouble is not None and self._trouble.error == _ALL_DOWN:
+            self._trouble = told
 
     def _told(self, error: Any) -> KafkaResult:
         return KafkaResult(error.name(), self._shown(error.str()))

@@ -58,6 +58,7 @@ def test_a_producer_is_known_to_forks_until_it_is_closed():
     [
         (["_TRANSPORT"], None),
         (["_RESOLVE", "_ALL_BROKERS_DOWN"], "_RESOLVE"),
+        (["_ALL_BROKERS_DOWN", "_RESOLVE"], "_RESOLVE"),
         (["_ALL_BROKERS_DOWN"], "_ALL_BROKERS_DOWN"),
         (["_AUTHENTICATION", "_ALL_BROKERS_DOWN"], "_AUTHENTICATION"),
         (["_TRANSPORT", "_SSL", "_TRANSPORT"], "_SSL"),
