@@ -15,6 +15,7 @@ from support.private import write_private
 from support.receiver import Receiver
 from support.served import DATAKIT, DATAWAY, OPENLINEAGE, PORTAL
 from support.spooled import stored
+from tables.hostile_requests import BODY
 from tables.receiver_rules import EVENT, event
 
 GOOD, OTHER, BAD = "good-token-%41+1", "other-token-22", "wrong-token-333"
@@ -42,12 +43,9 @@ def gateway():
         yield running
 
 
-def send(gateway, path, query, x_token, authorization, body=None):
-    """Send the event with exactly these credentials."""
-    headers = {"X-Token": x_token, "Authorization": authorization}
-    target = path if query is None else f"{path}?token={quote(query, safe='')}"
-    shown = {name: value for name, value in headers.items() if value is not None}
-    return gateway.request("POST", target, body or json.dumps(EVENT).encode(), shown)
+def send(gateway, path, query, x_token, authorization, body=BODY):
+    """Send the event, unless another body, with exactly these credentials."""
+    return gateway.show(path, query, x_token, authorization, body)
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 import pytest
 from support.receiver import DATAKIT, DATAWAY, OPENLINEAGE, PORTAL, Receiver
-from tables.receiver_rules import EVENT, SUCCESS, event
+from tables.hostile_requests import BODY
+from tables.receiver_rules import SUCCESS, event
 
 GOOD, OTHER, BAD = "good-token-%41+1", "other-token-22", "wrong-token-333"
 PRECEDENCE = 'T: "the precedence is query token, X-Token, then Bearer"'
@@ -52,12 +53,9 @@ def receiver():
         yield running
 
 
-def send(receiver, path, query, x_token, authorization, body=None):
-    """Send the event with exactly these credentials."""
-    headers = {"X-Token": x_token, "Authorization": authorization}
-    target = path if query is None else f"{path}?token={quote(query, safe='')}"
-    shown = {name: value for name, value in headers.items() if value is not None}
-    return receiver.request("POST", target, body or json.dumps(EVENT).encode(), shown)
+def send(receiver, path, query, x_token, authorization, body=BODY):
+    """Send the event, unless another body, with exactly these credentials."""
+    return receiver.show(path, query, x_token, authorization, body)
 
 
 @pytest.mark.parametrize(("why", "path", "query", "x_token", "authorization", "taken"), ROWS)

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 READY_SECONDS = 20
 STOP_SECONDS = 10
@@ -183,6 +184,12 @@ class Served:
         if self._token and not {"authorization", "x-token"} & {name.lower() for name in fields}:
             fields["Authorization"] = f"Bearer {self._token}"
         return self.request("POST", path, body, fields, timeout=timeout)
+
+    def show(self, path: str, query: str | None, x_token: str | None, authorization: str | None, body: bytes) -> Reply:
+        """Send an event with exactly these credentials, each where it is not None."""
+        headers = {"X-Token": x_token, "Authorization": authorization}
+        target = path if query is None else f"{path}?token={quote(query, safe='')}"
+        return self.request("POST", target, body, {name: value for name, value in headers.items() if value is not None})
 
     def _ready_line(self) -> str:
         assert self._process is not None

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 from truewatch_lineage.cli import logs
+from truewatch_lineage.cli.guard import EXIT_WAITS
 from truewatch_lineage.cli.serving import check_guarded, missing_extra
 from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
 from truewatch_lineage.cli.stopping import stopped_by_signal
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from truewatch_lineage.gateway.kafka.options import KafkaOptions
     from truewatch_lineage.gateway.service import Gateway
     from truewatch_lineage.serving.tls import Tls
-
-EXIT_KEPT: Final = 75
 
 EPILOG: Final = """\b
 Examples:
@@ -95,13 +94,9 @@ def command(
     tls = _tls(tls_cert, tls_key)
     kafka = _kafka(kafka_bootstrap, topic, group, kafka_config, dead_letter_topic)
     logs.show_progress()
-    try:
-        gateway = Gateway(settings, Options(host, port, accepted, tls, kafka))
-    except ModuleNotFoundError as error:
-        raise missing_extra(error, "kafka") from error
-    left = _run(gateway, settings)
+    left = _run(Gateway(settings, Options(host, port, accepted, tls, kafka)), settings)
     if left:
-        click.get_current_context().exit(EXIT_KEPT)
+        click.get_current_context().exit(EXIT_WAITS)
 
 
 def _run(gateway: Gateway, settings: Settings) -> int:

@@ -13,6 +13,9 @@ import click
 from truewatch_lineage.words import counted
 
 EXIT_NO: Final = 1
+EXIT_WAITS: Final = 75
+"""EX_TEMPFAIL of sysexits.h: something is kept in the spool and not delivered yet."""
+
 EXIT_INTERRUPTED: Final = 130
 """128 + SIGINT, as shells say it."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from truewatch_lineage.cli import logs, output
-from truewatch_lineage.cli.guard import EXIT_INTERRUPTED, interrupted_note
+from truewatch_lineage.cli.guard import EXIT_INTERRUPTED, EXIT_WAITS, interrupted_note
 from truewatch_lineage.cli.settings import SettingsCommand, load_settings
 from truewatch_lineage.errors import EventError
 
@@ -29,7 +29,6 @@ Exits 1 if something was broken, refused or lost, 75 if something still waits in
 """
 CONNECTIONS: Final = 64
 EXIT_NO: Final = 1
-EXIT_WAITS: Final = 75
 
 _POLL: Final = 0.02
 _STOP_SECONDS: Final = 2.0

@@ -18,7 +18,7 @@ def missing_extra(error: ModuleNotFoundError, extra: str) -> click.ClickExceptio
 
     Args:
         error: Of the import.
-        extra: ``receiver``, ``gateway`` or ``kafka``.
+        extra: ``receiver`` or ``gateway``.
     """
     return UsageProblem(
         f"The {extra} needs {error.name}, which is not installed. pip install 'truewatch-lineage[{extra}]'"

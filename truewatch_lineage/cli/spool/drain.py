@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from truewatch_lineage.cli import output
-from truewatch_lineage.cli.guard import EXIT_INTERRUPTED, interrupted_note
+from truewatch_lineage.cli.guard import EXIT_INTERRUPTED, EXIT_WAITS, interrupted_note
 from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
 from truewatch_lineage.words import counted
 
@@ -25,7 +25,6 @@ Exits 0 if nothing is left, 75 if something is, 1 if there are new dead letters,
 """
 CONNECTIONS: Final = 64
 EXIT_NO: Final = 1
-EXIT_WAITS: Final = 75
 
 _LOOK: Final = 0.1
 _CLOSE_SECONDS: Final = 2.0
