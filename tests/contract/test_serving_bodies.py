@@ -59,6 +59,18 @@ def test_chunks_are_joined(scene):
     assert scene.events() == [json.loads(body)]
 
 
+def test_a_client_that_asks_before_it_sends_is_told_to_go_on(scene):
+    """RFC 9110, 10.1.1: curl and Java's client ask so before a large body."""
+    body = json.dumps(event({"job.name": "expected"})).encode()
+    fields = b"Expect: 100-continue\r\nConnection: close\r\nContent-Length: %d\r\n" % len(body)
+    with socket.create_connection(("127.0.0.1", scene.server.port), timeout=10) as client:
+        client.sendall(HEAD % (DATAWAY.encode(), fields))
+        assert client.recv(65536).startswith(b"HTTP/1.1 100")
+        client.sendall(body)
+        assert client.recv(65536).startswith(b"HTTP/1.1 200")
+    assert scene.events() == [json.loads(body)]
+
+
 def test_one_connection_serves_many_requests(scene):
     """Kept alive and even pipelined requests are all answered."""
     request = HEAD % (DATAWAY.encode(), b"Content-Length: %d\r\n" % len(BODY)) + BODY

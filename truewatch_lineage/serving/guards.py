@@ -15,11 +15,14 @@ from truewatch_lineage.serving.answers import Answer, Refusal
 from truewatch_lineage.serving.counters import Counters
 from truewatch_lineage.serving.credentials import EVERYWHERE, Gate, header
 
+_USUAL = frozenset({"localhost", "127.0.0.1"})
+"""What nearly every request names, which need not be parsed."""
+
 
 def is_loopback(host: str) -> bool:
     """Tell whether a host name or address, without a port, is this machine's own."""
     name = host.strip("[]").lower()
-    if name == "localhost" or name.endswith(".localhost"):
+    if name in _USUAL or name.endswith(".localhost"):
         return True
     try:
         return ipaddress.ip_address(name).is_loopback
