@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import sys
+import time
 
 import pytest
 from support.certificates import Authority
 from support.kafka import USER, Broker
-from support.kafka_intake import Running, keyed, new_topic, until
+from support.kafka_intake import STOP_SECONDS, Running, keyed, new_topic, until
 from support.private import write_private
 from support.receiver import Receiver
 
@@ -76,7 +79,9 @@ def test_it_stops_in_time_while_the_broker_hangs(own_broker, settings, tmp_path)
         until(lambda: running.metrics()["consumed_total"] == 5)
         own_broker.freeze()
         try:
+            began = time.monotonic()
             running.stop()
+            assert time.monotonic() - began < STOP_SECONDS + 1
         finally:
             own_broker.thaw()
 
@@ -147,11 +152,29 @@ def test_wrong_properties_are_refused_before_the_start(settings, tmp_path, capfd
     assert "swordfish" not in str(caught.value) + "".join(capfd.readouterr())
 
 
+@pytest.mark.parametrize(
+    ("url", "loops"),
+    [
+        ("kafka://127.0.0.1:9/lineage", True),
+        ("kafka://elsewhere:9092,127.0.0.1:9/lineage.dead-letters", True),
+        ("kafka://127.0.0.1:9/other", False),
+        ("kafka://elsewhere:9092/lineage", False),
+    ],
+)
+def test_events_are_not_written_to_where_they_come_from(tmp_path, url, loops):
+    """A destination that is the topic itself, or that of its dead letters, is refused."""
+    store = Store(tmp_path / "spool")
+    loaded = load({"url": url, "spool_dir": str(tmp_path / "spool")})
+    with pytest.raises(ConfigError, match="would write every event") if loops else contextlib.nullcontext():
+        KafkaIntake(loaded, store, KafkaOptions("127.0.0.1:9", "lineage", "g")).stop(0)
+    store.close()
+
+
 def test_without_the_extra_it_is_told_what_to_install(settings, tmp_path, monkeypatch):
     """By name."""
-    monkeypatch.setitem(__import__("sys").modules, "confluent_kafka", None)
-    for name in [name for name in __import__("sys").modules if name.startswith("truewatch_lineage.gateway.kafka.")]:
-        monkeypatch.delitem(__import__("sys").modules, name)
+    monkeypatch.setitem(sys.modules, "confluent_kafka", None)
+    for name in [name for name in sys.modules if name.startswith("truewatch_lineage.gateway.kafka.")]:
+        monkeypatch.delitem(sys.modules, name)
     from truewatch_lineage.gateway.kafka.intake import KafkaIntake as Fresh  # noqa: PLC0415 - without the module
 
     store = Store(tmp_path / "spool")

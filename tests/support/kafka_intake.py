@@ -22,6 +22,7 @@ from truewatch_lineage.spool import Store
 QUICK = "session.timeout.ms=3000\nheartbeat.interval.ms=200\n"
 """Properties with which members of a group notice each other soon."""
 
+STOP_SECONDS = 5
 _TOPICS = itertools.count()
 
 
@@ -54,7 +55,7 @@ class Running:
 
     def stop(self) -> None:
         """Stop it in an orderly way; once more does nothing."""
-        self.intake.stop(5)
+        self.intake.stop(STOP_SECONDS)
         self._courier.finish(0)
         self._courier.stop()
         self.store.close()

@@ -27,6 +27,7 @@ _RESERVED: Final = {
     "group.id": "Give --group.",
     "group.protocol": "All gateways of a group share partitions in one way.",
     "group.remote.assignor": "All gateways of a group share partitions in one way.",
+    "isolation.level": "Events of a transaction count once it is committed.",
     "metadata.broker.list": "Give --kafka-bootstrap.",
     "partition.assignment.strategy": "All gateways of a group share partitions in one way.",
     "request.required.acks": "Dead letters are acknowledged by all replicas.",

@@ -120,6 +120,8 @@ class DeadLetters:
 
     def _failed(self, parcel: Parcel, error: KafkaError | None) -> None:
         self._posting.discard(parcel)
+        if parcel.event.offsets.revoked:  # its next owner will write it
+            return
         self._waiting.append(parcel)
         self._not_before = time.monotonic() + _PAUSE_SECONDS
         if error is not None:

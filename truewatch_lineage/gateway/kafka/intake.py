@@ -10,7 +10,8 @@ import time
 from collections.abc import Iterable
 from typing import Final
 
-from truewatch_lineage.config import Settings
+from truewatch_lineage.config import DestinationSettings, Settings
+from truewatch_lineage.config.kafka_url import servers_and_topic
 from truewatch_lineage.courier import Courier, binding_of
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage.gateway.kafka.metrics import metrics
@@ -41,6 +42,8 @@ class KafkaIntake:
 
     def __init__(self, settings: Settings, store: Store, options: KafkaOptions) -> None:
         options.check()
+        for destination in settings.destinations:
+            _check_no_loop(destination, options)
         try:
             from truewatch_lineage.gateway.kafka.client import Clients  # noqa: PLC0415 - needs the extra
             from truewatch_lineage.gateway.kafka.dead_letters import DeadLetters  # noqa: PLC0415
@@ -102,3 +105,22 @@ class KafkaIntake:
     def metrics(self) -> Iterable[Metric]:
         """Return counters since the start, and what is so now."""
         return metrics(self._topic, self._reader, self._stage, self._preparation, self._spill, self._dead_letters)
+
+
+def _check_no_loop(destination: DestinationSettings, options: KafkaOptions) -> None:
+    """Check that events are not written to where they come from.
+
+    Raises:
+        ConfigError: They would be.
+    """
+    if destination.profile.kind != "kafka":
+        return
+    servers, topic = servers_and_topic(destination.url)
+    here = {server.strip() for server in options.bootstrap.split(",")}
+    if topic in {options.topic, options.dead_letters} and here & set(servers.split(",")):
+        raise ConfigError(
+            f"Destination `{destination.name}` would write every event to the topic {topic}, which this gateway reads "
+            "or keeps dead letters in.",
+            key="url",
+            fix="Name another topic.",
+        )

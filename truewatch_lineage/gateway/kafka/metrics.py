@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 from truewatch_lineage.serving.exposition import Metric
+from truewatch_lineage.spool.records import State
 
 if TYPE_CHECKING:  # which needs the extra
     from truewatch_lineage.gateway.kafka.dead_letters import DeadLetters
@@ -29,6 +30,7 @@ def metrics(
     yield _by_destination("dead_total", "Events that no try can deliver.", stage.dead)
     yield _by_destination("spilled_total", "Events that waited too long and were moved to the spool.", spill.spilled)
     yield _counter("dead_letters_written_total", "Dead letters that their topic has.", dead_letters.written)
+    yield _states(stage)
     yield _gauge("dead_letters_waiting", "Dead letters that their topic does not have yet.", len(dead_letters))
     lags = [
         ({"topic": topic, "partition": str(number)}, lag) for number, lag in sorted(reader.assignment.lags().items())
@@ -54,6 +56,16 @@ def _counter(name: str, about: str, value: float) -> Metric:
 
 def _gauge(name: str, about: str, value: float) -> Metric:
     return Metric.single(f"{PREFIX}{name}", "gauge", about, value)
+
+
+def _states(stage: Stage) -> Metric:
+    about = "1 for the state that a destination is in, as far as events of Kafka have tried it."
+    samples = [
+        ({"destination": name, "state": state}, float(state == found))
+        for name, found in stage.states().items()
+        for state in get_args(State)
+    ]
+    return Metric(f"{PREFIX}destination_state", "gauge", about, samples)
 
 
 def _by_destination(name: str, about: str, counts: Mapping[str, int]) -> Metric:

@@ -256,6 +256,10 @@ class Stage:
         with self._lock:
             self._lanes[binding].unblock(lanes)
 
+    def states(self) -> dict[str, str]:
+        """Return the state of each destination, by its name."""
+        return {binding.name: standing.state for binding, standing in self._standing.items()}
+
     def is_split(self) -> bool:
         """Tell whether some destinations are ready, and others or single events hold up what goes to them."""
         return any(standing.state == "ready" for standing in self._standing.values())
