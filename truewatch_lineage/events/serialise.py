@@ -105,7 +105,8 @@ def _read_plain(data: bytes) -> dict[str, Any] | None:
     that stands twice, of which orjson keeps the last. Every key has a colon, so that one which was dropped shows in
     their number, unless an escape hides one.
     """
-    if len(data) > _MOST_PLAIN or _MANY_DIGITS in data.translate(_DIGITS) or b"\\u003" in data:
+    has_escapes = b"\\" in data and b"\\u003" in data  # one byte is found in a tenth of the time
+    if len(data) > _MOST_PLAIN or has_escapes or _MANY_DIGITS in data.translate(_DIGITS):
         return None
     try:
         tree = orjson.loads(data)

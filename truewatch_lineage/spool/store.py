@@ -399,12 +399,12 @@ class Store:
         if self._generation != self.database.generation:
             self._ids.clear()
             self._generation = self.database.generation
-        if binding not in self._ids:
+        found = self._ids.get(binding, 0)
+        if not found:
             found = rows.destination_id(connection, binding, create=create)
-            if not found:
-                return 0
-            self._ids[binding] = found
-        return self._ids[binding]
+            if found:
+                self._ids[binding] = found
+        return found
 
     def _retried(self, action: Callable[[], _T]) -> _T:
         """Run an action once more where the database was found damaged, since a new one is in its place now."""
