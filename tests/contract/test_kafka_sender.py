@@ -14,7 +14,7 @@ import pytest
 from support.certificates import Authority
 from support.destinations import EVENT, EVENT_GZ
 from support.events import tree
-from support.kafka import LARGEST, USER, Broker
+from support.kafka import LARGEST, Broker, login
 from support.private import write_private
 
 from truewatch_lineage.config import load
@@ -74,11 +74,6 @@ def send(to, event=None, seconds=10.0):
     """Send an event with a deadline ``seconds`` from now."""
     body = EVENT_GZ if event is None else gzip.compress(json.dumps(event).encode())
     return to.send(body, deadline=time.monotonic() + seconds)
-
-
-def login(password):
-    """Give the properties of a client that logs in."""
-    return f"security.protocol=SASL_PLAINTEXT\nsasl.mechanisms=PLAIN\nsasl.username={USER}\nsasl.password={password}\n"
 
 
 def test_an_event_is_in_the_topic_when_it_is_delivered(kafka, topic):

@@ -14,7 +14,7 @@ from support.certificates import Authority
 from support.cli import ndjson, run
 from support.couriers import Clock, post
 from support.events import run_event, tree
-from support.kafka import USER, Broker
+from support.kafka import Broker, login
 from support.private import write_private
 from support.repository import ROOT
 from support.spooled import spooled
@@ -166,11 +166,6 @@ def test_a_wrong_password_is_parked_and_stays_secret(tmp_path, capfd, caplog):
     for secret in (WRONG, PASSWORD):
         assert secret not in said
         assert secret.encode() not in kept
-
-
-def login(password):
-    """Give the properties of a client that logs in."""
-    return f"security.protocol=SASL_PLAINTEXT\nsasl.mechanisms=PLAIN\nsasl.username={USER}\nsasl.password={password}\n"
 
 
 def test_check_goes_the_way_to_the_topic(kafka, topic, env):

@@ -21,6 +21,8 @@ from truewatch_lineage.spool import Store
 
 EMITTERS = 4
 COURIERS = 2
+BROKER_LIVES = 8
+"""How many of them are killed before the broker is."""
 DRAIN_SECONDS = 40
 
 
@@ -131,7 +133,7 @@ def _torment(nursery, broker, *, kills, seed):
         nursery.kill(victim)
         start(children.pop(victim))
         done["kills"] += 1
-        if done["kills"] % (kills // 3) == 0:
+        if done["kills"] % BROKER_LIVES == 0:
             broker.kill()
             time.sleep(dice.uniform(0, 0.3))
             broker.start()

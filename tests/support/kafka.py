@@ -300,6 +300,11 @@ class Broker:
             process.wait()
 
 
+def login(password: str) -> str:
+    """Give the properties of a client that logs in as ``USER``, as a file of librdkafka's."""
+    return f"security.protocol=SASL_PLAINTEXT\nsasl.mechanisms=PLAIN\nsasl.username={USER}\nsasl.password={password}\n"
+
+
 @functools.cache
 def _command() -> tuple[str, ...]:
     """Return the command without the settings' file; skips where it can't be had."""
