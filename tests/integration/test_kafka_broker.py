@@ -5,8 +5,9 @@ from __future__ import annotations
 import confluent_kafka
 import pytest
 from confluent_kafka.admin import AdminClient
+from support import kafka_server
 from support.certificates import Authority
-from support.kafka import USER, Broker
+from support.kafka import Broker, login
 
 PASSWORD = "quay-7-lantern-keeper"
 
@@ -24,16 +25,6 @@ def guarded(tmp_path_factory, authority):
         yield broker
 
 
-def login(password):
-    """Give what a client logs in with."""
-    return {
-        "security.protocol": "SASL_PLAINTEXT",
-        "sasl.mechanisms": "PLAIN",
-        "sasl.username": USER,
-        "sasl.password": password,
-    }
-
-
 def answers(address, more):
     """Whether a client with these settings is let in."""
     try:
@@ -41,6 +32,14 @@ def answers(address, more):
     except confluent_kafka.KafkaException:
         return False
     return True
+
+
+@pytest.mark.parametrize(("version", "here"), [(None, "there is none"), (8, "this is 8")])
+def test_without_its_java_the_test_is_skipped_with_the_package_to_install(version, here, monkeypatch):
+    """As those of Spark are."""
+    monkeypatch.setattr(kafka_server, "java_version", lambda: version)
+    with pytest.raises(pytest.skip.Exception, match=f"{here}; on Debian: apt-get install openjdk"):
+        kafka_server.command.__wrapped__()
 
 
 def test_what_a_broker_took_is_there_after_its_kill(tmp_path):
@@ -70,7 +69,7 @@ def test_a_topic_takes_the_largest_events(kafka):
 @pytest.mark.parametrize(("password", "let_in"), [(PASSWORD, True), ("wrong-password", False)])
 def test_a_listener_asks_for_the_password(guarded, password, let_in):
     """Only who knows the password is let in."""
-    assert answers(guarded.sasl, login(password)) is let_in
+    assert answers(guarded.sasl, dict(line.split("=") for line in login(password).split())) is let_in
 
 
 @pytest.mark.parametrize("trusted", [True, False])

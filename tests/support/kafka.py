@@ -14,9 +14,6 @@ topics of their own.
 from __future__ import annotations
 
 import contextlib
-import functools
-import os
-import random
 import signal
 import socket
 import subprocess
@@ -27,58 +24,23 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 import confluent_kafka
-import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
 from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 from confluent_kafka.cimpl import NewTopic
 
 from support.certificates import Authority
-from support.java import java, java_version
-from support.maven import jars
-from support.repository import ROOT
+from support.kafka_server import LARGEST, META, USER, command, free_addresses, properties
 
-USER: Final = "lineage"
-"""Who may log in to a broker with a password."""
+__all__ = ["LARGEST", "USER", "Broker", "Record", "login"]
 
-LARGEST: Final = 10 * 1024 * 1024
-"""The largest message that a broker takes, in bytes."""
-
-_JAVA: Final = 11
 _START_SECONDS: Final = 60
 _STOP_SECONDS: Final = 15
 _ANSWER_SECONDS: Final = 20
 _POLL_SECONDS: Final = 0.02
-# Below those of outgoing connections, one of which could take the port of a broker that is down.
-_PORTS: Final = range(12_000, 30_000)
-# A run of seconds is over before the second compiler pays for itself.
-_SHORT_LIVED: Final = ("-Xmx256m", "-Xms64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-_QUIET: Final = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
-# What `kafka-storage format` writes and a start needs; that tool is a second JVM.
-_META: Final = "version=1\nnode.id=1\ncluster.id=MkU3OEVBNTcwNTJENDM2Qg\n"
-_SETTINGS: Final = {
-    "process.roles": "broker,controller",
-    "node.id": "1",
-    "controller.listener.names": "CONTROLLER",
-    "inter.broker.listener.name": "PLAINTEXT",
-    "offsets.topic.replication.factor": "1",
-    "offsets.topic.num.partitions": "1",
-    "transaction.state.log.replication.factor": "1",
-    "transaction.state.log.min.isr": "1",
-    "transaction.state.log.num.partitions": "1",
-    "group.initial.rebalance.delay.ms": "0",
-    "group.min.session.timeout.ms": "500",
-    "auto.create.topics.enable": "false",
-    "log.cleaner.enable": "false",
-    "message.max.bytes": str(LARGEST),
-    # A broker that was killed may come back when its session is over.
-    "broker.heartbeat.interval.ms": "200",
-    "broker.session.timeout.ms": "1000",
-}
 # In order without idempotence, for which a producer waits a second when it starts.
 _ORDERED: Final = {"acks": "all", "max.in.flight": 1, "message.max.bytes": LARGEST, "queue.buffering.max.messages": 0}
 _TO_THE_END: Final = {"enable.partition.eof": True, "isolation.level": "read_committed", "fetch.wait.max.ms": 10}
-_PROTOCOLS: Final = "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SSL"
 
 
 @dataclass(frozen=True)
@@ -119,18 +81,12 @@ class Broker:
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         names = ["CONTROLLER", "PLAINTEXT"] + ["SASL"] * (password is not None) + ["TLS"] * (authority is not None)
-        addresses = dict(zip(names, _free_addresses(len(names)), strict=True))
+        addresses = dict(zip(names, free_addresses(len(names)), strict=True))
         self.address = addresses["PLAINTEXT"]
         self.sasl = addresses.get("SASL", "")
         self.tls = addresses.get("TLS", "")
-        self._settings = {
-            **_SETTINGS,
-            **_listeners(addresses),
-            **(_sasl(password) if password is not None else {}),
-            **(_tls(authority, folder) if authority is not None else {}),
-            "log.dirs": str(folder / "data"),
-            **(settings or {}),
-        }
+        own = properties(addresses, folder, password=password, authority=authority)
+        self._settings = {**own, **(settings or {})}
 
     def __enter__(self) -> Broker:  # noqa: PYI034 - Self is in typing from 3.11 on
         self.start()
@@ -152,10 +108,10 @@ class Broker:
             AssertionError: It ended, or did not answer; with the end of its log.
         """
         assert self._process is None, "it is running"
-        command = _command()
+        words = command()
         self._write_files()
         with (self._folder / "broker.log").open("ab") as log:
-            self._process = _spawn([*command, str(self._folder / "server.properties")], log)
+            self._process = _spawn([*words, str(self._folder / "server.properties")], log)
         end = time.monotonic() + _START_SECONDS
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > end:
@@ -272,7 +228,7 @@ class Broker:
         data = self._folder / "data"
         if not data.exists():
             data.mkdir()
-            (data / "meta.properties").write_text(_META)
+            (data / "meta.properties").write_text(META)
         lines = [f"{key}={value}\n" for key, value in self._settings.items()]
         (self._folder / "server.properties").write_text("".join(lines))
 
@@ -305,57 +261,8 @@ def login(password: str) -> str:
     return f"security.protocol=SASL_PLAINTEXT\nsasl.mechanisms=PLAIN\nsasl.username={USER}\nsasl.password={password}\n"
 
 
-@functools.cache
-def _command() -> tuple[str, ...]:
-    """Return the command without the settings' file; skips where it can't be had."""
-    version = java_version()
-    if version is None or version < _JAVA:
-        here = "there is none" if version is None else f"this is {version}"
-        pytest.skip(
-            f"Kafka runs on Java {_JAVA} or newer, and {here}; on Debian: apt-get install openjdk-17-jre-headless"
-        )
-    path = os.pathsep.join(map(str, jars(ROOT / "requirements" / "kafka-jars.txt")))
-    return (str(java()), *_SHORT_LIVED, _QUIET, "-cp", path, "kafka.Kafka")
-
-
 def _spawn(command: list[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd="/")
-
-
-def _listeners(addresses: Mapping[str, str]) -> dict[str, str]:
-    """Return the properties of the listeners, by name; clients are told all but the controller's."""
-    told = {name: f"{name}://{address}" for name, address in addresses.items()}
-    return {
-        "listeners": ",".join(told.values()),
-        "advertised.listeners": ",".join(address for name, address in told.items() if name != "CONTROLLER"),
-        "listener.security.protocol.map": _PROTOCOLS,
-        "controller.quorum.voters": f"1@{addresses['CONTROLLER']}",
-    }
-
-
-def _sasl(password: str) -> dict[str, str]:
-    module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-    return {
-        "listener.name.sasl.sasl.enabled.mechanisms": "PLAIN",
-        "listener.name.sasl.plain.sasl.jaas.config": f'{module} user_{USER}="{password}";',
-    }
-
-
-def _tls(authority: Authority, folder: Path) -> dict[str, str]:
-    keys = authority.key_and_certificate(folder / "broker.pem")
-    return {"listener.name.tls.ssl.keystore.type": "PEM", "listener.name.tls.ssl.keystore.location": str(keys)}
-
-
-def _free_addresses(count: int) -> list[str]:
-    """Return addresses on 127.0.0.1 that nobody listens on."""
-    found: list[str] = []
-    with contextlib.ExitStack() as held:
-        while len(found) < count:
-            with contextlib.suppress(OSError):
-                server = socket.create_server(("127.0.0.1", random.choice(_PORTS)))
-                held.enter_context(server)
-                found.append(f"127.0.0.1:{server.getsockname()[1]}")
-    return found
 
 
 def _partitions(consumer: confluent_kafka.Consumer, topic: str) -> list[int]:
