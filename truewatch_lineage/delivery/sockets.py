@@ -21,6 +21,9 @@ from truewatch_lineage.delivery.resolve import RESOLVER, AddressInfo
 LONGEST_SECONDS: Final = 86_400.0
 """What is left outside of any attempt: no operating system takes an endless timeout as a number."""
 
+_TOLERANCE: Final = 0.001
+"""Of the time that is left, how much an operation may have more or less."""
+
 _deadline: Final = ContextVar("deadline", default=math.inf)
 """Of the attempt that this thread makes: an attempt never leaves its thread. A variable of the context, since greenlets
 have contexts of their own but share their thread."""
@@ -54,24 +57,30 @@ class DeadlineSocket(socket.socket):
     __slots__ = ()
 
     def recv(self, *args: Any, **options: Any) -> bytes:
-        """Read; TLS within TLS reads so."""
-        self.settimeout(remaining())
+        """Read; what comes first of an answer is read so, and TLS within TLS."""
+        self._arm()
         return super().recv(*args, **options)
 
     def recv_into(self, *args: Any, **options: Any) -> int:
-        """Read into a buffer; ``makefile()`` and so ``http.client`` read so."""
-        self.settimeout(remaining())
+        """Read into a buffer; ``makefile()`` and so ``http.client`` read the rest so."""
+        self._arm()
         return super().recv_into(*args, **options)
 
     def send(self, *args: Any, **options: Any) -> int:
         """Write a part; TLS may write all in a loop of these."""
-        self.settimeout(remaining())
+        self._arm()
         return super().send(*args, **options)
 
     def sendall(self, *args: Any, **options: Any) -> None:
         """Write all."""
-        self.settimeout(remaining())
+        self._arm()
         super().sendall(*args, **options)
+
+    def _arm(self) -> None:
+        """Give the next operation the time that is left; not anew where it has that already, which is a system call."""
+        left = remaining()
+        if abs((self.gettimeout() or 0.0) - left) > left * _TOLERANCE:
+            self.settimeout(left)
 
 
 class DeadlineTlsSocket(DeadlineSocket, ssl.SSLSocket):
@@ -79,7 +88,7 @@ class DeadlineTlsSocket(DeadlineSocket, ssl.SSLSocket):
 
     def do_handshake(self, block: bool = False) -> None:
         """Shake hands within what is left; ``block`` as in :class:`ssl.SSLSocket`."""
-        self.settimeout(remaining())
+        self._arm()
         super().do_handshake(block)
 
 
