@@ -158,6 +158,19 @@ def test_connections_are_bounded():
 
 
 @pytest.mark.linux
+def test_an_event_of_millions_of_values_is_refused_unread():
+    """60 MiB of empty objects, 0.2 MiB as sent: reading them would take gigabytes and minutes."""
+    with Gateway() as gateway:
+        body = gzip.compress(b'{"a":[' + b"{}," * 20 * MIB + b"{}]}")
+        began = time.monotonic()
+        reply = gateway.post(body, headers={"Content-Encoding": "gzip"}, timeout=30)
+        assert (reply.status, reply.json["message"][:21]) == (400, "$: The event has over")
+        assert time.monotonic() - began < 10
+        peak = Path(f"/proc/{gateway.pid}/status").read_text().partition("VmHWM:")[2].split()[0]
+        assert int(peak) * 1024 < 500 * MIB
+
+
+@pytest.mark.linux
 def test_a_backlog_is_on_disk_and_not_in_memory():
     """2,000 events of 8 KiB that can't be delivered add less than a tenth of their bytes."""
     with Gateway(env={"spool_max_bytes": 100 * MIB}) as gateway, contextlib.closing(gateway.connection()) as client:

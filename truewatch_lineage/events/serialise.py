@@ -12,7 +12,7 @@ from truewatch_lineage import protocol
 from truewatch_lineage.errors import EventError
 from truewatch_lineage.events.convert import TooDeepError, TooManyError, convert
 from truewatch_lineage.events.model import kind_of, without_lone_surrogates
-from truewatch_lineage.events.paths import MAX_DEPTH, find_excess, find_fault
+from truewatch_lineage.events.paths import MAX_DEPTH, MAX_ITEMS, find_excess, find_fault
 
 _ONE_EVENT = "A request takes one event; JSON arrays and the OpenLineage batch endpoint are not supported."
 _BOM = "\ufeff"
@@ -126,6 +126,7 @@ def _wrapped(tree: object) -> object:
 def _parse(data: str | bytes | bytearray | memoryview) -> object:
     """Parse strict JSON by the standard library: orjson would round integers above 64 bits to floats."""
     text = data if isinstance(data, str) else _decode(bytes(data))
+    _refuse_excess(text)
     try:
         return json.loads(text.removeprefix(_BOM), object_pairs_hook=_unique, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -134,6 +135,15 @@ def _parse(data: str | bytes | bytearray | memoryview) -> object:
         raise EventError(f"Nested too deep: over {MAX_DEPTH} levels.") from None
     except ValueError:
         raise EventError("An integer of over 4,300 digits can't be sent.") from None
+
+
+def _refuse_excess(text: str) -> None:
+    """Refuse what would take gigabytes and minutes to read: every value but one has a comma or a bracket before it.
+
+    Those in texts are counted too, of which no real event has so many.
+    """
+    if len(text) > _MOST_PLAIN and sum(map(text.count, ",[{")) > MAX_ITEMS:
+        raise EventError(f"The event has over {MAX_ITEMS:,} values.", fix="Leave out what is so large.")
 
 
 def _decode(data: bytes) -> str:
@@ -151,7 +161,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """
     members = dict(pairs)
     if len(members) < len(pairs):
-        changed = (key for key, value in pairs if _text(value) != _text(members[key]))
+        # Only what stands twice is written out: else each level of a deep event would be, with all that is below it.
+        again = ((key, value) for key, value in pairs if value is not members[key])
+        changed = (key for key, value in again if _text(value) != _text(members[key]))
         if (repeated := next(changed, None)) is not None:
             # Whole or not at all: half a key might be half a secret, which would not be found and masked.
             shown = f"the key {repeated!r}" if len(repeated) <= _SHOWN_KEY else f"a key of {len(repeated):,} characters"

@@ -46,6 +46,9 @@ POLL_SECONDS: Final = 0.02
 SETTLING_SECONDS: Final = 2.0
 """How long requests that were let in before the end may take to be committed."""
 
+FINISHING_SECONDS: Final = 0.3
+"""Of the budget, what is kept for cutting and noting the attempts that are in flight at its end."""
+
 _LOOK_SECONDS: Final = 0.1
 
 
@@ -163,7 +166,7 @@ class Gateway:
         self._wait(lambda: self._entrance.active > 0, min(deadline, time.monotonic() + SETTLING_SECONDS))
         if self._kafka is not None:
             self._kafka.stop(max(0.0, deadline - time.monotonic()) / 2)  # what it leaves to the spool takes time too
-        self._wait(lambda: self._has_due(deadline), deadline)
+        self._wait(lambda: self._has_due(deadline), deadline - FINISHING_SECONDS)
         self._courier.finish(max(0.0, deadline - time.monotonic()))
         self._courier.stop()
         self._server.should_exit = True

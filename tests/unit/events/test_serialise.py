@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 import types
 
 import attr
@@ -247,3 +248,22 @@ def test_the_deepest_bytes_are_read():
     """One level less than what is refused."""
     text = '{"a": ' + "[" * 199 + "]" * 199 + "}"
     assert to_tree(text.encode()) == to_tree(text)
+
+
+@pytest.mark.parametrize("value", ["1", "{}", '""'])
+def test_too_many_values_are_refused_before_they_are_read(value):
+    """64 MiB of empty objects would take 6 GB and two minutes."""
+    text = f'{{"a": [{",".join([value] * 4_000_001)}]}}'
+    began = time.monotonic()
+    for form in (text, text.encode()):
+        with pytest.raises(EventError, match=r"over 4,000,000 values"):
+            to_tree(form)
+    assert time.monotonic() - began < 2
+
+
+def test_keys_that_stand_twice_at_every_level_take_linear_time():
+    """What stands beside them is not looked at."""
+    text = '{"b": 1, "b": 1, "a": ' * 190 + '"' + "x" * 4_000_000 + '"' + "}" * 190
+    began = time.monotonic()
+    assert len(dumps(to_tree(text))) < len(text)
+    assert time.monotonic() - began < 2
