@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import lru_cache
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -95,18 +96,22 @@ def _hostname(url: str) -> str:
 
 
 class AccessLog:
-    """Counts every request and logs a line for it, without the query.
+    """Counts every request and logs a line for it, without the query, or for those alone that failed.
 
     Args:
         app: What comes behind.
         counters: The counters.
         label: Names a path in a bounded set; an unknown path is not repeated, as it may hold anything, a token too.
+        failures_only: Whether what succeeds is counted only: at thousands a second its lines would fill a disk.
     """
 
-    def __init__(self, app: ASGIApp, counters: Counters, label: Callable[[str], str]) -> None:
+    def __init__(
+        self, app: ASGIApp, counters: Counters, label: Callable[[str], str], *, failures_only: bool = False
+    ) -> None:
         self._app = app
         self._counters = counters
         self._label = label
+        self._failures_only = failures_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on and note its status; None is a connection that got no whole answer's start."""
@@ -130,6 +135,8 @@ class AccessLog:
     def _note(self, scope: Scope, status: int | None, seconds: float) -> None:
         path = self._label(scope["path"])
         self._counters.answered(path, status)
+        if self._failures_only and status is not None and status < HTTPStatus.BAD_REQUEST:
+            return
         # Written by hand: a logging record a request costs as much as reading one.
         line = f"{_stamp(int(time.time()))} {scope['method']} {path} {status or 'dropped'} {seconds * 1000:.0f} ms\n"
         sys.stderr.write(line)

@@ -42,7 +42,7 @@ def build_app(entrance: Entrance, state: State, gate: Gate, counters: Counters, 
     intake = {path: entrance.at(status) for path, status in PATHS.items()}
     app = application.build(intake, state.routes(), lifespan, owner=OWNER)
     door = Doorkeeper(app, gate, owner=OWNER, loopback=loopback, is_open=_is_open)
-    return AccessLog(door, counters, _label)
+    return AccessLog(door, counters, _label, failures_only=True)
 
 
 def _is_open(path: str) -> bool:
