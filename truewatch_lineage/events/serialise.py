@@ -21,7 +21,9 @@ _SHOWN_KEY = 100
 _MOST_PLAIN = 4 * protocol.MIB
 """Bytes: what is larger may hold more than `MAX_ITEMS` values."""
 
-_ORJSON_DEPTH = 254
+_LEVELS_LEFT = 254 - MAX_DEPTH
+"""How many arrays around an event of `MAX_DEPTH` levels orjson still writes."""
+
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _MANY_DIGITS = b"0" * 19
 """2^63 has so many, with every digit made a zero."""
@@ -102,23 +104,31 @@ def _read_plain(data: bytes) -> dict[str, Any] | None:
     """Parse JSON by orjson, three times as fast; None where `_parse` has to look, to refuse it or to read it exactly.
 
     That is where orjson refuses it, where there may be an integer above 64 bits, which orjson makes a float, or a key
-    that stands twice, of which orjson keeps the last. Every key has a colon, so that one which was dropped shows in
-    their number, unless an escape hides one.
+    that stands twice, of which orjson keeps the last. What is written again as it was has neither.
     """
-    has_escapes = b"\\" in data and b"\\u003" in data  # one byte is found in a tenth of the time
-    if len(data) > _MOST_PLAIN or has_escapes or _MANY_DIGITS in data.translate(_DIGITS):
+    if len(data) > _MOST_PLAIN:
         return None
     try:
         tree = orjson.loads(data)
         again = orjson.dumps(_wrapped(tree))
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return None
-    return tree if isinstance(tree, dict) and data.count(b":") == again.count(b":") else None
+    is_same = again[_LEVELS_LEFT:-_LEVELS_LEFT] == data or _is_plain(data, again)
+    return tree if is_same and isinstance(tree, dict) else None
+
+
+def _is_plain(data: bytes, again: bytes) -> bool:
+    """Tell whether JSON holds no integer above 64 bits and no key twice in one object, by what orjson wrote again.
+
+    Every key has a colon, so that one which was dropped shows in their number, unless an escape hides one.
+    """
+    has_escapes = b"\\" in data and b"\\u003" in data  # one byte is found in a tenth of the time
+    return not has_escapes and _MANY_DIGITS not in data.translate(_DIGITS) and data.count(b":") == again.count(b":")
 
 
 def _wrapped(tree: object) -> object:
     """Put a tree into so many arrays that orjson refuses it where it has more than `MAX_DEPTH` levels."""
-    for _ in range(_ORJSON_DEPTH - MAX_DEPTH):
+    for _ in range(_LEVELS_LEFT):
         tree = [tree]
     return tree
 

@@ -6,8 +6,9 @@ import contextlib
 import hashlib
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -19,6 +20,7 @@ from truewatch_lineage.spool.ballast import Ballast
 from truewatch_lineage.spool.database import Database
 from truewatch_lineage.spool.interval import Interval
 from truewatch_lineage.spool.locks import FileLock
+from truewatch_lineage.spool.putting import Putting
 from truewatch_lineage.spool.records import Binding, Entry, Queued, Settlement, Standing, from_row
 from truewatch_lineage.spool.share import Share
 from truewatch_lineage.spool.soundness import LAST_ID
@@ -325,56 +327,20 @@ class Store:
         return self._retried(query)
 
     def _put(self, entries: Sequence[Entry], wait: float | None) -> list[int | None]:
-        with self.database.write(wait=wait) as connection:
-            refused: set[tuple[Binding, str]] = set()
-            return [self._put_one(connection, entry, refused) for entry in entries]
+        with self._putting(wait) as putting:
+            return [putting.one(entry) for entry in entries]
 
     def _put_groups(self, groups: Sequence[Sequence[Entry]], wait: float | None) -> list[bool]:
+        with self._putting(wait) as putting:
+            return [putting.group(group) for group in groups]
+
+    @contextlib.contextmanager
+    def _putting(self, wait: float | None) -> Iterator[Putting]:
         with self.database.write(wait=wait) as connection:
-            refused: set[tuple[Binding, str]] = set()
-            return [self._put_group(connection, group, refused) for group in groups]
-
-    def _put_group(
-        self, connection: sqlite3.Connection, group: Sequence[Entry], refused: set[tuple[Binding, str]]
-    ) -> bool:
-        alive = [entry for entry in group if entry.dead is None]
-        lanes = {(entry.binding, entry.lane) for entry in alive}
-        if not lanes.isdisjoint(refused) or not all(self._has_room(connection, entry) for entry in alive):
-            refused |= lanes
-            return False
-        for entry in group:
-            self._put_one(connection, entry, refused)
-        return True
-
-    def _has_room(self, connection: sqlite3.Connection, entry: Entry) -> bool:
-        return self._share.holds(self._bytes(connection, entry.binding)[0] + len(entry.body or b""))
-
-    def _bytes(self, connection: sqlite3.Connection, binding: Binding) -> tuple[int, int]:
-        """Return the bytes of a destination's bodies, and those of its dead letters' alone."""
-        row = connection.execute(
-            "SELECT bytes, dead_bytes FROM destination WHERE id = ?", (self._id(connection, binding, create=True),)
-        ).fetchone()
-        if row is None:
-            raise SpoolCorruptError("The spool's file has lost a destination.", path=str(self.database.path))
-        return row[0], row[1]
-
-    def _put_one(self, connection: sqlite3.Connection, entry: Entry, refused: set[tuple[Binding, str]]) -> int | None:
-        destination = self._id(connection, entry.binding, create=True)
-        size = len(entry.body or b"")
-        used, dead = self._bytes(connection, entry.binding)
-        body, fits = entry.body, self._share.holds(used + size)
-        if entry.dead is not None:
-            body = body if fits and self._share.holds_dead(dead + size) else None
-        elif not fits or (entry.binding, entry.lane) in refused:
-            refused.add((entry.binding, entry.lane))  # a smaller event of its lane must not overtake it
-            return None
-        kept = size if body is not None else 0
-        connection.execute(
-            "UPDATE destination SET bytes = bytes + ?, dead_bytes = dead_bytes + ? WHERE id = ?",
-            (kept, kept if entry.dead is not None else 0, destination),
-        )
-        digest = hashlib.sha256(body).digest() if body is not None else b""
-        return rows.insert(connection, destination, entry, body, digest, self.clock())
+            id_of = partial(self._id, connection, create=True)
+            putting = Putting(connection, self._share, id_of, self.clock(), self.database.path)
+            yield putting
+            putting.finish()
 
     def _settle(self, binding: Binding, settlements: list[Settlement], standing: Standing) -> None:
         with self.database.write(durable=False) as connection:
