@@ -9,7 +9,7 @@ import time
 
 import pytest
 from support.certificates import Authority
-from support.kafka import USER, Broker
+from support.kafka import Broker, login
 from support.kafka_intake import STOP_SECONDS, Running, keyed, new_topic, until
 from support.private import write_private
 from support.receiver import Receiver
@@ -20,7 +20,6 @@ from truewatch_lineage.gateway.kafka import KafkaIntake, KafkaOptions
 from truewatch_lineage.spool import Store
 
 PASSWORD = "quay-7-lantern-keeper"
-LOGIN = f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.username={USER}\nsasl.password={{}}\n"
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +108,7 @@ def test_properties_open_guarded_brokers(own_broker, authority, receiver, settin
     topic = new_topic(own_broker)
     own_broker.produce(topic, [*keyed(2), (None, b"[]")])
     lines = {
-        "sasl": LOGIN.format(PASSWORD),
+        "sasl": login(PASSWORD),
         "tls": f"security.protocol=SSL\nssl.ca.location={authority.file}\n",
     }
     config = write_private(tmp_path / "kafka.properties", lines[listener])
@@ -124,7 +123,7 @@ def test_a_wrong_password_is_told_and_not_shown(own_broker, settings, tmp_path, 
     """Neither in the log nor on stderr."""
     topic = new_topic(own_broker)
     wrong = "wrong-password-123"
-    config = write_private(tmp_path / "kafka.properties", LOGIN.format(wrong))
+    config = write_private(tmp_path / "kafka.properties", login(wrong))
     with Running(own_broker, topic, tmp_path / "spool", settings, bootstrap=own_broker.sasl, config=config) as running:
         until(lambda: "uthentication" in caplog.text)
         until(lambda: running.intake.problem() == "no Kafka broker answers")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 from support.figures import show
+from support.misbehaviour import FAULTS, ambiguous
 from support.nursery import CONNECTIONS, Nursery, digest
 from support.receiver import Receiver
 
@@ -22,14 +23,6 @@ EMITTERS = 8
 COURIERS = 2
 DRAIN_SECONDS = 60
 TOKEN = "kill-loop-token"
-FAULTS = (
-    {"status": 503, "times": 3},
-    {"status": 500, "times": 2},
-    {"drop": "before", "times": 2},
-    {"drop": "after", "times": 2},
-    {"drop": "mid", "times": 2},
-)
-AMBIGUOUS = {"after", "mid"}
 
 
 @dataclass
@@ -71,7 +64,7 @@ def _torment(nursery, receiver, trouble, *, kills, acknowledged, pause, seed):
         trouble.kills += 1
         if trouble.kills % 7 == 0:
             fault = dice.choice(FAULTS)
-            trouble.ambiguous += fault["times"] if fault.get("drop") in AMBIGUOUS else 0
+            trouble.ambiguous += ambiguous(fault)
             receiver.faults([fault])
         if trouble.kills % 16 == 0:
             receiver.kill()
