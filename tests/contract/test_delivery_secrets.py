@@ -39,6 +39,7 @@ def test_whatever_comes_back_the_token_is_not_shown(caplog, capfd, name, method)
     with RawServer([BEHAVIOURS[name]]) as server, sender(server.url, auth_method=method) as to:
         client = to._client
         outcome = send_event(to, 0.3)
+        to.fingerprint(b"a key of the spool")
         shown += [repr(outcome), outcome.reason, repr(to), repr(client), repr(vars(client)), repr(vars(to))]
     shown += [caplog.text, *(str(vars(record)) for record in caplog.records), *capfd.readouterr()]
 

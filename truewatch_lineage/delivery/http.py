@@ -15,6 +15,7 @@ from truewatch_lineage.delivery.answer import Answer, read_answer
 from truewatch_lineage.delivery.connection import Connection
 from truewatch_lineage.delivery.fault import Fault, explain
 from truewatch_lineage.delivery.pool import Pool
+from truewatch_lineage.delivery.remembered import Remembered
 from truewatch_lineage.delivery.route import Route
 from truewatch_lineage.delivery.sockets import until
 
@@ -75,6 +76,7 @@ class HttpClient:
         self._environ = environ
         self._pool = Pool(connections)
         self._route: Route | None = None
+        self._head: Remembered[bytes] = Remembered()
 
     def post(self, body: bytes, headers: Mapping[str, str], *, deadline: float, query: str = "") -> HttpResult:
         """Send ``body`` and return what came of it, by ``deadline`` at the latest; never raises.
@@ -100,7 +102,8 @@ class HttpClient:
 
     def _exchange(self, attempt: _Attempt, body: bytes, headers: Mapping[str, str], query: str) -> Answer:
         route = self._route = self._route or Route.to(self._destination, self._environ)
-        request = route.head(len(body), headers, query) + body
+        head = self._head.get((route, headers, query), lambda: route.head(headers, query))
+        request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
         attempt.connection = self._pool.take(route.connection)
         keep = False
         try:

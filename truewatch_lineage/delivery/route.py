@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import ssl
 from collections.abc import Mapping
@@ -73,8 +72,8 @@ class Route:
             return connection.direct(self.proxy.host, self.proxy.port, self.proxy_context)
         return connection.tunnel(self.host, self.port, self.context, self.proxy, self.proxy_context)
 
-    def head(self, length: int, headers: Mapping[str, str], query: str) -> bytes:
-        """Write the head of a POST of ``length`` bytes; what can't be in one is refused, not sent.
+    def head(self, headers: Mapping[str, str], query: str) -> bytes:
+        """Write the head of a POST but for its last field, Content-Length; what can't be in one is refused, not sent.
 
         Raises:
             ConfigError: The url or a header holds a character that HTTP does not allow there.
@@ -82,9 +81,13 @@ class Route:
         target = self.target
         if query:
             target += ("&" if "?" in target else "?") + query
+        if not _TARGET.fullmatch(target):
+            raise ConfigError("The url holds a space or another character that must be percent-encoded.", key="url")
         if self.proxy is not None and self.context is None:
             headers = {**headers, **self.proxy.headers}
-        return b"%bContent-Length: %d\r\n\r\n" % (_lines(target, self.authority, *headers.items()), length)
+        lines = [f"POST {target} HTTP/1.1\r\nHost: {self.authority}\r\n"]
+        lines += [_line(name, value) for name, value in headers.items()]
+        return "".join(lines).encode("ascii")
 
     def peer(self, opened: Connection | None) -> str:
         """Name whom ``opened`` speaks to: the proxy until it has opened its tunnel."""
@@ -105,15 +108,6 @@ def _host(url: SplitResult) -> tuple[str, str]:
     name = host.partition("%")[0]
     name = f"[{name}]" if ":" in name else name
     return host, name if port in {None, DEFAULT_PORTS[url.scheme]} else f"{name}:{port}"
-
-
-@functools.lru_cache(maxsize=16)
-def _lines(target: str, authority: str, *headers: tuple[str, str]) -> bytes:
-    """Write what a destination's requests have in common."""
-    if not _TARGET.fullmatch(target):
-        raise ConfigError("The url holds a space or another character that must be percent-encoded.", key="url")
-    start = f"POST {target} HTTP/1.1\r\nHost: {authority}\r\n"
-    return "".join([start, *(_line(name, value) for name, value in headers)]).encode("ascii")
 
 
 def _line(name: str, value: str) -> str:

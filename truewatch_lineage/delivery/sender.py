@@ -19,6 +19,7 @@ from truewatch_lineage.delivery.fingerprint import FileState, file_state, keyed_
 from truewatch_lineage.delivery.forks import PerProcess
 from truewatch_lineage.delivery.http import HttpClient
 from truewatch_lineage.delivery.outcome import Outcome, Verdict, judge
+from truewatch_lineage.delivery.remembered import Remembered
 from truewatch_lineage.destinations.tokens import Token, TokenSource
 from truewatch_lineage.errors import TokenError, TokenLateError
 from truewatch_lineage.events.redact import Redactor
@@ -62,7 +63,7 @@ class Sender:
         self._clock = clock
         self._gzip = destination.compression == "gzip"
         self._reread: PerProcess[_Reread] = PerProcess(lambda _parent: _Reread())
-        self._print: tuple[tuple[bytes, str | None, list[FileState]], str] | None = None
+        self._print: Remembered[str] = Remembered()
 
     def send(self, body_gz: bytes, *, deadline: float) -> Outcome:
         """Try once to deliver an event; never raises.
@@ -117,11 +118,10 @@ class Sender:
                 if known is None:
                     return None
                 token = known.reveal()
-        there, last = self._destination, self._print
+        there = self._destination
         files = [file_state(path) for path in (there.ca_file, there.client_cert, there.client_key)]
-        if last is None or last[0] != (key, token, files):  # asked for each attempt
-            last = self._print = (key, token, files), self._digest(key, token, files)
-        return last[1]
+        # Asked for each attempt.
+        return self._print.get((key, token, files), lambda: self._digest(key, token, files))
 
     def _digest(self, key: bytes, token: str | None, files: list[FileState]) -> str:
         there, headers = self._destination, sorted(self._destination.headers.items())
