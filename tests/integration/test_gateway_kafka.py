@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import defaultdict
 
 import confluent_kafka
 import pytest
 from support.kafka_intake import Running, keyed, new_topic, number_of, two_running, until
 from support.receiver import Receiver
+from support.spooled import spooled
 
 TOKEN = "kafka-test-token-1"
 
@@ -114,6 +116,19 @@ def test_dead_letters_without_a_topic_wait_and_are_kept_in_the_spool(kafka, rece
         assert running.metrics()["dead_letters_waiting"] == 0
 
 
+def test_a_dead_letter_that_its_topic_does_not_take_is_kept_in_the_spool(kafka, receiver, settings, tmp_path):
+    """At once where it is too large for it."""
+    topic = new_topic(kafka, dead_letters=False)
+    kafka.create_topic(f"{topic}.dead-letters", config={"max.message.bytes": "2000"})
+    kafka.produce(topic, [(None, secrets.token_hex(5000).encode()), (None, b"[]"), *keyed(1)])
+    with Running(kafka, topic, tmp_path / "spool", settings) as running:
+        until(lambda: kafka.committed(topic, "gateways") == {0: 3})
+        assert running.metrics()['spilled_total{destination="default"}'] == 1
+        assert running.metrics()["dead_letters_written_total"] == 1
+    assert spooled(tmp_path / "spool").dead == 1
+    assert [record.value for record in kafka.read(f"{topic}.dead-letters")] == [b"[]"]
+
+
 def test_an_outage_keeps_events_in_kafka_and_then_in_the_spool(kafka, receiver, settings, tmp_path, soon):
     """What waits too long is committed to the spool, what comes later waits for it, and all of it arrives in order."""
     topic = new_topic(kafka)
@@ -176,6 +191,22 @@ def test_partitions_move_without_loss_or_repetition(kafka, receiver, settings, t
         until(lambda: sum(kafka.committed(topic, "gateways").values()) == 500)
     assert all(found == sorted(found) for found in numbers(receiver).values())
     assert sum(map(len, numbers(receiver).values())) == 500
+
+
+def test_what_is_under_way_ends_before_its_partition_moves(kafka, receiver, settings, tmp_path):
+    """The next owner begins after it, however long the destination takes to answer."""
+    topic = new_topic(kafka, 2)
+    receiver.faults([{"delay": 2, "times": 2}])
+    for partition in range(2):
+        kafka.produce(topic, keyed(1, keys=2, first=partition), partition=partition)
+    with Running(kafka, topic, tmp_path / "one", settings) as one:
+        until(lambda: one.metrics()["staged_events"] == 2)
+        with Running(kafka, topic, tmp_path / "two", settings) as two:
+            until(lambda: two.metrics()["assigned_partitions"] == 1)
+            receiver.wait_for_events(2)
+            until(lambda: kafka.committed(topic, "gateways") == {0: 1, 1: 1})
+            assert two.metrics()["consumed_total"] == 0
+    assert receiver.statuses() == {"200": 2}
 
 
 def test_what_a_producer_took_back_is_not_delivered(kafka, receiver, settings, tmp_path):

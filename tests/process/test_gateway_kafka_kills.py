@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import time
 from collections import defaultdict
 from dataclasses import asdict, dataclass
@@ -65,6 +66,8 @@ class Scene:
 
     def __init__(self, broker, receiver, folder, *, hold, seed):
         self.broker, self.receiver, self.dice, self.trouble = broker, receiver, random.Random(seed), Trouble()
+        broker.create_topic(TOPIC, partitions=PARTITIONS)
+        broker.create_topic(f"{TOPIC}.dead-letters")
         config = write_private(folder / "kafka.properties", QUICK)
         kafka = ["--kafka-bootstrap", broker.address, "--topic", TOPIC, "--group", "g", "--kafka-config", config]
         self.gateways = [
@@ -173,8 +176,6 @@ def _account(scene):
 def _kill_loop(tmp_path, capsys, *, events, batch, seed, hold=300.0, down=False):
     started = time.monotonic()
     with Broker(tmp_path / "kafka") as broker, Receiver(tokens=[TOKEN]) as receiver:
-        broker.create_topic(TOPIC, partitions=PARTITIONS)
-        broker.create_topic(f"{TOPIC}.dead-letters")
         scene = Scene(broker, receiver, tmp_path, hold=hold, seed=seed)
         with scene.gateways[0], scene.gateways[1]:
             if down:
@@ -226,3 +227,31 @@ def test_nothing_is_lost_while_the_destination_is_down(tmp_path, capsys, hold):
     """
     account = _kill_loop(tmp_path, capsys, events=50_000, batch=600, seed=time.time_ns(), hold=hold, down=True)
     assert hold < 300 or account.is_in_order()
+
+
+@pytest.mark.timeout(120)
+def test_a_gateway_that_hung_leaves_its_partitions_to_the_other(tmp_path, capsys):
+    """While it is stopped (SIGSTOP) the group gives them away; when it goes on it delivers at most what it had."""
+    events = 4000
+    with Broker(tmp_path / "kafka") as broker, Receiver(tokens=[TOKEN]) as receiver:
+        scene = Scene(broker, receiver, tmp_path, hold=300.0, seed=0)
+        with scene.gateways[0] as hung, scene.gateways[1] as other:
+            until(lambda: all(_partitions(gateway) == PARTITIONS / 2 for gateway in (hung, other)))
+            broker.produce(TOPIC, keyed(events // 2, KEYS))
+            until(lambda: receiver.stats()["stored"] > 100)
+            hung.send_signal(signal.SIGSTOP)
+            broker.produce(TOPIC, keyed(events // 2, KEYS, events // 2))
+            until(lambda: _partitions(other) == PARTITIONS)
+            until(lambda: receiver.stats()["stored"] == events)
+            hung.send_signal(signal.SIGCONT)
+            until(lambda: _partitions(hung) == PARTITIONS / 2)
+            until(lambda: scene.is_done(events))
+        account = _account(scene)
+    show(capsys, f"a gateway that hung: {len(account.received)} of {events} received, {account.duplicates} duplicates")
+    assert account.lost(events) == set()
+    assert account.is_in_order()
+    assert account.duplicates <= MAX_EVENTS
+
+
+def _partitions(gateway):
+    return gateway.metrics()["truewatch_gateway_kafka_assigned_partitions"]

@@ -55,7 +55,7 @@ _CONSUMER: Final = {
 _PRODUCER: Final = {
     "acks": "all",
     "compression.type": "gzip",
-    "linger.ms": 20,
+    "batch.num.messages": 1,  # a batch is refused whole where one letter is too large
     "message.timeout.ms": 10_000,
     "topic.metadata.propagation.max.ms": 2000,  # for so long a topic that is not there may still appear
     "message.max.bytes": 100_000_000,  # the topic's own limit decides
