@@ -16,6 +16,8 @@ MAX_GZIP_MEMBERS = 1024
 """An empty member is 20 bytes: without a limit 64 MiB of them would keep the event loop busy for long."""
 
 _GZIP_WINDOW = 31
+_STEP = 1024 * 1024
+"""Bytes decoded at once: what a small piece decodes to is in memory twice for a moment."""
 
 
 class Limits(Protocol):
@@ -144,7 +146,7 @@ class Gunzip:
                 if self._member.eof:
                     self._next_member()
                 # One byte more than allowed is asked for, so that "too much" shows without decoding a bomb.
-                self._out += self._member.decompress(data, self._limit + 1 - len(self._out))
+                self._out += self._member.decompress(data, min(_STEP, self._limit + 1 - len(self._out)))
                 _check_decoded(len(self._out), self._limit)
                 data = self._member.unconsumed_tail or self._member.unused_data
         except zlib.error as error:
