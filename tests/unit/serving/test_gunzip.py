@@ -14,9 +14,9 @@ MIB = 1024 * 1024
 DATA = bytes(3 * MIB + 5) + random.Random(1).randbytes(MIB) + b"ab" * MIB
 
 
-def decoded(packed, size, limit=len(DATA)):
-    """Feed in pieces of ``size`` bytes."""
-    decoder = Gunzip(limit)
+def decoded(packed, size, *, missing=0):
+    """Feed in pieces of ``size`` bytes, with a limit that is ``missing`` bytes too low."""
+    decoder = Gunzip(len(DATA) - missing)
     for start in range(0, len(packed), size):
         decoder.feed(packed[start : start + size])
     assert decoder.size == len(decoder.finish())
@@ -36,5 +36,5 @@ def test_the_first_byte_too_many_is_refused(size):
     """Wherever the pieces end."""
     packed = gzip.compress(DATA, 1)
     with pytest.raises(Refusal, match="larger than"):
-        decoded(packed, size, len(DATA) - 1)
+        decoded(packed, size, missing=1)
     assert decoded(packed, size) == DATA
