@@ -7,30 +7,24 @@ process with a spool that is power-safe; the load generator, the destination and
 from __future__ import annotations
 
 import argparse
-import gzip
 import itertools
 import os
 import platform
-import re
 import socket
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import urllib.request
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from load import SLICES, request, slices
-from openlineage.client.serde import Serde
-from samples import SAMPLES
+from gateways import NOWHERE, SPOOL_BYTES, Event, command, gateway, requests, run_id, settings
+from load import SLICES, slices
 from sink import seen, sink
 from sizing import paper
 from usage import processor, resident
@@ -41,10 +35,6 @@ from truewatch_lineage.intake import compress
 from truewatch_lineage.spool import Entry, Store
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
-NOWHERE = "http://127.0.0.1:9"
-TOKEN = "not-a-real-token-0123456789"
-SPOOL_BYTES = 16 << 30
-MAIN = "from truewatch_lineage.cli import main; main()"
 PARTITIONS = 8
 KEYS = 1000
 PATIENCE = 120.0
@@ -56,76 +46,13 @@ OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 HEAD = """\
 # The gateway, measured
 
-Printed by `python benchmarks/gateway.py`: one gateway, its spool power-safe, and beside it on the same {cpus} CPUs the
-load generator, the destination (which answers at once) and Kafka. Events as JSON: {sizes}. Medians of {rounds} rounds
-(lowest to highest).
+Printed by `python benchmarks/gateway.py` and `python benchmarks/spark_gateway.py`: one gateway, its spool power-safe,
+and beside it on the same {cpus} CPUs the load generator, the destination (which answers at once) and Kafka. Events as
+JSON: {sizes}. Medians of {rounds} rounds (lowest to highest).{busy}
 
-{versions}; {machine}.
+{versions}, {system}.
 """
-
-
-@dataclass(frozen=True)
-class Event:
-    """An event of which any number can be made: its runId is another one each time."""
-
-    data: bytes
-    run_id: bytes
-
-    @classmethod
-    def of(cls, size: str) -> Event:
-        """Build one of a size of ``SAMPLES``."""
-        event = SAMPLES[size]()
-        return cls(Serde.to_json(event).encode(), str(event.run.runId).encode())
-
-    def one(self, number: int) -> bytes:
-        """Return the JSON of the event of a number."""
-        return self.data.replace(self.run_id, run_id(number).encode())
-
-
-def run_id(number: int) -> str:
-    """Return the runId of a number."""
-    return str(uuid.UUID(int=number + (4 << 76) + (8 << 60)))
-
-
-def requests(size: str, coding: str, count: int) -> Callable[[int], bytes]:
-    """Return what makes the request of a number; gzip is made before, since clients do it on machines of their own."""
-    event = Event.of(size)
-    if coding == "plain":
-        return lambda number: request(event.one(number))
-    made = [request(gzip.compress(event.one(number), 1), "Content-Encoding: gzip") for number in range(count)]
-    return made.__getitem__
-
-
-def settings(folder: Path, url: str) -> dict[str, str]:
-    """Return the settings of a gateway that delivers to ``url``."""
-    spool = {"spool_dir": str(folder / "spool"), "spool_max_bytes": str(SPOOL_BYTES)}
-    return {"url": url, "token": TOKEN, "destination": "openlineage", **spool}
-
-
-def command(folder: Path, url: str, *arguments: str) -> subprocess.Popen[str]:
-    """Start one of our commands with these settings."""
-    own = {f"TRUEWATCH_LINEAGE_{key.upper()}": value for key, value in settings(folder, url).items()}
-    with (folder / "log").open("ab") as log:
-        return subprocess.Popen(
-            [sys.executable, "-c", MAIN, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            env={**os.environ, **own},
-        )
-
-
-@contextmanager
-def gateway(folder: Path, url: str, *options: str) -> Iterator[tuple[int, int]]:
-    """Run a gateway; gives its port and process id."""
-    with command(folder, url, "gateway", "--port", "0", *options) as process:
-        try:
-            assert process.stdout is not None
-            told = re.search(r":(\d+)", process.stdout.readline())
-            assert told, (folder / "log").read_text()
-            yield int(told[1]), process.pid
-        finally:
-            process.kill()
+BUSY = " The machine had other work meanwhile, so that a quiet one does more."
 
 
 def http(rounds: int, count: int) -> Iterator[str]:
@@ -279,23 +206,35 @@ PARTS: Mapping[str, tuple[str, Callable[[int, int], Iterator[str]]]] = {
 }
 
 
+def head(rounds: int, *, busy: bool) -> str:
+    """Write the page's beginning: what was measured, and on what."""
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("truewatch-lineage", "confluent-kafka"))
+    text = HEAD.format(
+        cpus=os.cpu_count(),
+        sizes=", ".join(f"{size} {len(Event.of(size).data) / 1000:.1f} KB" for size in ("small", "medium")),
+        rounds=rounds,
+        busy=BUSY if busy else "",
+        versions=f"{versions}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}",
+        system=platform.system(),
+    )
+    return "\n\n".join(textwrap.fill(part, 120) for part in text.split("\n\n"))
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=[*PARTS], metavar="part", help=" or ".join(PARTS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--events", type=int, default=20_000)
+    parser.add_argument("--busy", action="store_true", help="say that the machine had other work")
     options = parser.parse_args()
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("truewatch-lineage", "confluent-kafka"))
-    sizes = ", ".join(f"{size} {len(Event.of(size).data) / 1000:.1f} KB" for size in ("small", "medium"))
-    machine = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {platform.system()}"
-    print(HEAD.format(cpus=os.cpu_count(), sizes=sizes, rounds=options.rounds, versions=versions, machine=machine))
+    print(head(options.rounds, busy=options.busy), end="\n\n")
     for name in options.parts:
         title, measure = PARTS[name]
         print(f"## {title}\n", *measure(options.rounds, options.events), "", sep="\n", flush=True)
     if all(RATES.values()):
-        event = Event.of("medium").one(0)
-        print("## On paper\n", *paper(*map(statistics.median, RATES.values()), event), sep="\n")
+        rates = map(statistics.median, RATES.values())
+        print("## On paper\n", *paper(*rates, Event.of("medium").one(0)), "", sep="\n")
 
 
 if __name__ == "__main__":

@@ -15,10 +15,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from gateway import TESTS, gateway
+from gateways import gateway
 from sink import sink
 
-sys.path.insert(0, str(TESTS))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from support.receiver import Receiver
 from support.spark import Spark, environment
