@@ -32,7 +32,7 @@ PARTITIONS = 6
 KEYS = 300
 MAX_EVENTS = 500
 CONNECTIONS = 16
-DRAIN_SECONDS = 120
+DRAIN_SECONDS = 60
 PROGRAM = """
 from functools import partial
 from truewatch_lineage.cli import main
@@ -120,6 +120,14 @@ class Scene:
         self.trouble.ambiguous += ambiguous(fault)
         self.receiver.faults([fault])
 
+    def settle(self, events, timeout):
+        """Wait until all is done; AssertionError with what each gateway tells."""
+        try:
+            until(lambda: self.is_done(events), timeout)
+        except AssertionError:
+            told = [(gateway.metrics(), gateway.stderr()[-2000:]) for gateway in self.gateways]
+            raise AssertionError(f"not all is done: {self.broker.committed(TOPIC, 'g')}, {told}") from None
+
     def is_done(self, events):
         """Whether all is committed, and nothing is left in a spool."""
         committed = sum(self.broker.committed(TOPIC, "g").values())
@@ -185,7 +193,7 @@ def _kill_loop(tmp_path, capsys, *, events, batch, seed, hold=300.0, down=False)
             if down:
                 receiver.start()
             receiver.faults([])
-            until(lambda: scene.is_done(events), timeout=DRAIN_SECONDS + events / 500)
+            scene.settle(events, DRAIN_SECONDS + events / 500)
             for gateway in scene.gateways:
                 gateway.stop()
         account = _account(scene)
@@ -245,7 +253,7 @@ def test_a_gateway_that_hung_leaves_its_partitions_to_the_other(tmp_path, capsys
             until(lambda: receiver.stats()["stored"] == events)
             hung.send_signal(signal.SIGCONT)
             until(lambda: _partitions(hung) == PARTITIONS / 2)
-            until(lambda: scene.is_done(events))
+            scene.settle(events, DRAIN_SECONDS)
         account = _account(scene)
     show(capsys, f"a gateway that hung: {len(account.received)} of {events} received, {account.duplicates} duplicates")
     assert account.lost(events) == set()

@@ -95,12 +95,13 @@ def number_of(event: Mapping[str, Any]) -> int:
     return uuid.UUID(event["run"]["runId"]).int
 
 
-def until(condition: Callable[[], object], timeout: float = 15) -> None:
-    """Wait until something is so; AssertionError after ``timeout`` seconds."""
+def until(condition: Callable[[], Any], timeout: float = 15) -> Any:
+    """Wait until something is so, and return what was found; AssertionError after ``timeout`` seconds."""
     end = time.monotonic() + timeout
-    while not condition():
+    while not (found := condition()):
         assert time.monotonic() < end, "it did not become so"
         time.sleep(0.02)
+    return found
 
 
 @contextlib.contextmanager

@@ -70,6 +70,7 @@ class Stage:
         self._bytes = 0
         self._dead: list[Parcel] = []
         self._last_id = 0
+        self._version = 0
         self._key = secrets.token_bytes(16)
 
     # What a leader asks for: `courier.queue.Queue`.
@@ -130,8 +131,12 @@ class Stage:
             return self._lanes[binding].due(self.clock())
 
     def version(self) -> int:
-        """Return the same number always, since no other process writes here."""
-        return 0
+        """Return a number that changes when the reader has brought something.
+
+        Whoever drains looks again by it, also where it has left `Courier.wake` unheard since nothing was waiting for a
+        destination that is stopped.
+        """
+        return self._version
 
     def fingerprint_key(self) -> bytes:
         """Return a key that this process has drawn."""
@@ -156,6 +161,7 @@ class Stage:
             blocked: Lanes of destinations of which the spool holds older events.
         """
         with self._lock:
+            self._version += 1
             for event in events:
                 event.mark = event.offsets.take(event.offset)
                 event.left = len(event.parcels)
@@ -254,6 +260,7 @@ class Stage:
     def unblock(self, binding: Binding, lanes: Iterable[str]) -> None:
         """Let lanes go on, of which the spool holds nothing more."""
         with self._lock:
+            self._version += 1
             self._lanes[binding].unblock(lanes)
 
     def states(self) -> dict[str, str]:
