@@ -16,8 +16,8 @@ from support.figures import show
 from support.spool_audit import audit
 
 from truewatch_lineage.spool import Binding, Entry, Settlement, Standing, Store, admin
+from truewatch_lineage.spool.queries import CLOCK_TOLERANCE
 from truewatch_lineage.spool.share import DEAD_PART
-from truewatch_lineage.spool.store import CLOCK_TOLERANCE
 
 BINDINGS = (
     Binding("a", "dataway", "http://a"),

@@ -17,8 +17,8 @@ from truewatch_lineage.events.validate import validate
 from truewatch_lineage.intake import Intake
 from truewatch_lineage.spool import Binding, Entry, Store
 from truewatch_lineage.spool.fates import Fate, fates
+from truewatch_lineage.spool.queries import CLOCK_TOLERANCE
 from truewatch_lineage.spool.report import in_words, iso, shown
-from truewatch_lineage.spool.store import CLOCK_TOLERANCE
 
 COUNTS: Final = ("delivered", "cached", "waiting", "dead", "skipped", "left_out", "lost")
 """What can become of an event at a destination; ``cached`` is a part of ``delivered``."""

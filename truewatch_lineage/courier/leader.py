@@ -19,7 +19,7 @@ from truewatch_lineage.courier.workers import Finished, Window, Workers
 from truewatch_lineage.delivery.outcome import Outcome, Verdict
 from truewatch_lineage.delivery.senders import sender_of
 from truewatch_lineage.spool import Binding, Standing
-from truewatch_lineage.spool.store import CLOCK_TOLERANCE
+from truewatch_lineage.spool.queries import CLOCK_TOLERANCE
 
 POLL_SECONDS: Final = 0.25
 """How often a leader that waits for attempts looks for events of other processes."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from truewatch_lineage.spool.store import CLOCK_TOLERANCE, Store
+from truewatch_lineage.spool.queries import CLOCK_TOLERANCE
+from truewatch_lineage.spool.store import Store
 
 _CURRENT: Final = (
     "(SELECT id FROM destination AS one WHERE one.name = destination.name ORDER BY used DESC, id DESC LIMIT 1)"

@@ -7,7 +7,7 @@ import hashlib
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -15,23 +15,18 @@ from typing import Final, TypeVar
 from truewatch_lineage.errors import SpoolCorruptError, SpoolError, SpoolFullError
 from truewatch_lineage.protocol import MIB
 from truewatch_lineage.spool import folder as folders
-from truewatch_lineage.spool import rows
+from truewatch_lineage.spool import queries, rows
 from truewatch_lineage.spool.ballast import Ballast
 from truewatch_lineage.spool.database import Database
 from truewatch_lineage.spool.interval import Interval
 from truewatch_lineage.spool.locks import FileLock
 from truewatch_lineage.spool.putting import Putting
-from truewatch_lineage.spool.records import Binding, Entry, Queued, Settlement, Standing, from_row
+from truewatch_lineage.spool.records import Binding, Entry, Queued, Settlement, Standing
 from truewatch_lineage.spool.share import Share
-from truewatch_lineage.spool.soundness import LAST_ID
 
 TIDY_SECONDS: Final = 600.0
 CHECKPOINT_BYTES: Final = 4 * MIB
 
-CLOCK_TOLERANCE: Final = 3600.0
-"""Seconds: a due time further ahead than any we set means that the clock was turned back, and counts as due."""
-
-_STANDING: Final = ", ".join(field.name for field in fields(Standing))
 _T = TypeVar("_T")
 
 
@@ -128,8 +123,9 @@ class Store:
             SpoolError: If the spool can't be read.
         """
         now = self.clock()
-        condition = f"AND (due <= ? OR due > ?) AND id NOT IN ({', '.join('?' * len(leave_out))}) ORDER BY id LIMIT ?"
-        return self._heads(binding, condition, now, now + CLOCK_TOLERANCE, *leave_out, limit)
+        return self._read(
+            lambda connection: queries.heads(connection, self._id(connection, binding), limit, now, leave_out)
+        )
 
     def probe(self, binding: Binding) -> list[Queued]:
         """Return the one event to probe a stopped destination with, due or not.
@@ -139,7 +135,7 @@ class Store:
         Raises:
             SpoolError: If the spool can't be read.
         """
-        return self._heads(binding, "ORDER BY attempts, id LIMIT 1")
+        return self._read(lambda connection: queries.least_tried(connection, self._id(connection, binding)))
 
     def settle(self, binding: Binding, settlements: Iterable[Settlement], standing: Standing) -> None:
         """Write down what became of attempts and how the destination stands now, in one commit.
@@ -175,16 +171,7 @@ class Store:
         Raises:
             SpoolError: If the spool can't be read.
         """
-
-        def query() -> Standing:
-            with self.database.read() as connection:
-                row = connection.execute(
-                    f"SELECT {_STANDING} FROM destination WHERE id = ?",  # noqa: S608 - our own column names
-                    (self._id(connection, binding),),
-                ).fetchone()
-                return from_row(Standing, row) if row else Standing()
-
-        return self._retried(query)
+        return self._read(lambda connection: queries.standing(connection, self._id(connection, binding)))
 
     def register(self, binding: Binding) -> None:
         """Note that a process uses these settings, so that commands without settings know which are current.
@@ -209,8 +196,7 @@ class Store:
             SpoolError: If the spool can't be read.
         """
         with self.database.read() as connection:
-            query = "SELECT 1 FROM event WHERE id = ? AND state = 0"
-            return bool(connection.execute(query, (rows.known_id(event_id),)).fetchone())
+            return queries.is_pending(connection, event_id)
 
     def lane_due(self, event_id: int) -> float | None:
         """Return when the head of a waiting event's lane is due, in epoch seconds; None if the event waits no more.
@@ -219,12 +205,7 @@ class Store:
             SpoolError: If the spool can't be read.
         """
         with self.database.read() as connection:
-            row = connection.execute(
-                "SELECT head.due FROM event JOIN event AS head USING (destination_id, lane) "
-                "WHERE event.id = ? AND event.state = 0 AND head.state = 0 AND head.head = 1",
-                (rows.known_id(event_id),),
-            ).fetchone()
-            return None if row is None else float(row[0])
+            return queries.lane_due(connection, event_id)
 
     def pending(self, binding: Binding, *, before: int | None = None, limit: int = -1) -> int:
         """Count the events that wait for a destination, up to ``limit``, or those before an id.
@@ -233,11 +214,7 @@ class Store:
             SpoolError: If the spool can't be read.
         """
         with self.database.read() as connection:
-            row = connection.execute(
-                "SELECT count(*) FROM (SELECT 1 FROM event WHERE destination_id = ? AND state = 0 AND id < ? LIMIT ?)",
-                (self._id(connection, binding), LAST_ID if before is None else max(0, min(before, LAST_ID)), limit),
-            ).fetchone()
-            return int(row[0])
+            return queries.pending(connection, self._id(connection, binding), before, limit)
 
     def next_due(self, binding: Binding) -> float | None:
         """Return when the first waiting head is due, in epoch seconds, or None if nothing waits.
@@ -248,11 +225,7 @@ class Store:
             SpoolError: If the spool can't be read.
         """
         with self.database.read() as connection:
-            row = connection.execute(
-                "SELECT min(CASE WHEN due > ? THEN 0 ELSE due END) FROM event WHERE destination_id = ? AND head = 1",
-                (self.clock() + CLOCK_TOLERANCE, self._id(connection, binding)),
-            ).fetchone()
-            return None if row[0] is None else float(row[0])
+            return queries.next_due(connection, self._id(connection, binding), self.clock())
 
     def fingerprint_key(self) -> bytes:
         """Return the key under which this spool keeps fingerprints of settings.
@@ -262,8 +235,7 @@ class Store:
         """
         if self._key[0] != self.database.generation:
             with self.database.read() as connection:
-                query = "SELECT value FROM meta WHERE key = 'fingerprint_key' AND typeof(value) = 'blob'"
-                self._key = (self.database.generation, bytes(connection.execute(query).fetchone()[0]))
+                self._key = (self.database.generation, queries.fingerprint_key(connection))
         return self._key[1]
 
     def version(self) -> int:
@@ -290,10 +262,8 @@ class Store:
             SpoolError: If it could not be written.
         """
         with self.database.read() as connection:
-            row = connection.execute(
-                "SELECT value FROM meta WHERE key = 'tidied' AND typeof(value) = 'real'"
-            ).fetchone()
-        if row is None or not 0 <= self.clock() - row[0] < TIDY_SECONDS:
+            last = queries.tidied(connection)
+        if last is None or not 0 <= self.clock() - last < TIDY_SECONDS:
             self.tidy()
 
     def tidy(self) -> None:
@@ -313,18 +283,12 @@ class Store:
         """Close the database; the next call opens it again."""
         self.database.close()
 
-    def _heads(self, binding: Binding, condition: str, *values: float) -> list[Queued]:
-        def query() -> list[Queued]:
+    def _read(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
+        def read() -> _T:
             with self.database.read() as connection:
-                found = connection.execute(
-                    "SELECT event.id, lane, data, attempts, failed_at, failed_first, status FROM event "  # noqa: S608 - ours
-                    "JOIN body ON body.id = body_id WHERE event.id IN "
-                    f"(SELECT id FROM event WHERE destination_id = ? AND head = 1 {condition}) ORDER BY event.id",
-                    (self._id(connection, binding), *values),
-                ).fetchall()
-                return [from_row(Queued, row) for row in found]
+                return query(connection)
 
-        return self._retried(query)
+        return self._retried(read)
 
     def _put(self, entries: Sequence[Entry], wait: float | None) -> list[int | None]:
         with self._putting(wait) as putting:
@@ -345,7 +309,7 @@ class Store:
     def _settle(self, binding: Binding, settlements: list[Settlement], standing: Standing) -> None:
         with self.database.write(durable=False) as connection:
             destination = self._id(connection, binding, create=True)
-            names = _STANDING.replace(", ", " = ?, ") + " = ?"
+            names = queries.STANDING.replace(", ", " = ?, ") + " = ?"
             connection.execute(
                 f"UPDATE destination SET {names} WHERE id = ?",  # noqa: S608 - our own column names
                 (*astuple(standing), destination),

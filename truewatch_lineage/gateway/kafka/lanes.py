@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from truewatch_lineage.gateway.kafka.events import Event, Parcel
-from truewatch_lineage.spool.store import CLOCK_TOLERANCE
+from truewatch_lineage.spool.queries import CLOCK_TOLERANCE
 
 
 class _Lane:
