@@ -23,7 +23,6 @@ Examples:
   curl http://127.0.0.1:9464/healthz
   truewatch-lineage courier --airflow-conn-id truewatch_default
 """
-CONNECTIONS: Final = 64
 
 _POLL: Final = 0.02
 _STOP_SECONDS: Final = 4.0
@@ -50,7 +49,7 @@ def command(metrics_port: int | None) -> None:
     store = open_store(settings)
     report.status(store)  # a spool that can't be read is told now, not in a thread
     logs.show_progress()
-    courier = Courier(store, settings.destinations, connections=CONNECTIONS)
+    courier = Courier(store, settings.destinations)
     with stopped_by_signal() as stopped, _metrics(metrics_port, store, courier):
         courier.start(poll=_POLL)
         for destination in settings.destinations:

@@ -27,7 +27,6 @@ Examples:
 \b
 Exits 1 if something was broken, refused or lost, 75 if something still waits in the spool, 130 after Ctrl-C.
 """
-CONNECTIONS: Final = 64
 EXIT_NO: Final = 1
 
 _POLL: Final = 0.02
@@ -151,7 +150,7 @@ def _courier(settings: Settings, store: Store, *, delivers: bool) -> Iterator[Co
     if not delivers:
         yield None
         return
-    courier = Courier(store, settings.destinations, connections=CONNECTIONS)
+    courier = Courier(store, settings.destinations)
     courier.start(poll=_POLL)
     try:
         yield courier

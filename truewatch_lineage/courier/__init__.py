@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 
 __all__ = ["Courier", "binding_of"]
 
+CONNECTIONS: Final = 64
+"""Attempts in flight at most in a process that only delivers, for a destination that sets no ``concurrency``."""
+
 SETTLING_SECONDS: Final = 0.2
 """How long after a deadline the attempts that it has cut may take to be noted in the spool."""
 
@@ -41,7 +44,7 @@ class Courier:
         queue: Queue,
         destinations: Sequence[DestinationSettings],
         *,
-        connections: int,
+        connections: int = CONNECTIONS,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._queue = queue

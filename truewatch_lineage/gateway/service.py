@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-CONNECTIONS: Final = 64
-"""Attempts in flight at most for a destination that sets no ``concurrency``."""
-
 POLL_SECONDS: Final = 0.02
 SETTLING_SECONDS: Final = 2.0
 """How long requests that were let in before the end may take to be committed."""
@@ -92,7 +89,7 @@ class Gateway:
         self._store, own, look = self._stores
         for binding in self._bindings:
             self._store.register(binding)
-        self._courier = Courier(own, settings.destinations, connections=CONNECTIONS)
+        self._courier = Courier(own, settings.destinations)
         self._commit = GroupCommit(self._store, Door(settings), self._courier.wake)
         self._counters = Counters()
         most = room_for(MAX_CONNECTIONS + SPARE_CONNECTIONS) - SPARE_CONNECTIONS

@@ -23,7 +23,6 @@ Example:
 \b
 Exits 0 if nothing is left, 75 if something is, 1 if there are new dead letters, 130 after Ctrl-C.
 """
-CONNECTIONS: Final = 64
 EXIT_NO: Final = 1
 
 _LOOK: Final = 0.1
@@ -45,7 +44,7 @@ def command(timeout: float) -> None:
     store = open_store(settings)
     before = report.status(store)
     dead_before = set(report.dead_ids(store))
-    courier = Courier(store, settings.destinations, connections=CONNECTIONS)
+    courier = Courier(store, settings.destinations)
     interrupted = False
     try:
         _drain(courier, timeout)

@@ -20,9 +20,6 @@ from truewatch_lineage.gateway.kafka.stage import Stage
 from truewatch_lineage.serving.exposition import Metric
 from truewatch_lineage.spool import Store
 
-CONNECTIONS: Final = 64
-"""Attempts in flight at most for a destination that sets no ``concurrency``."""
-
 _POLL_SECONDS: Final = 0.5
 _DELIVERING: Final = 0.7
 """Of the time to stop, the share that deliveries may take; the rest is for commits."""
@@ -57,7 +54,7 @@ class KafkaIntake:
         clients = Clients(options)
         self._topic = options.topic
         self._stage = Stage(bindings, options.max_events)
-        self._courier = Courier(self._stage, settings.destinations, connections=CONNECTIONS)
+        self._courier = Courier(self._stage, settings.destinations)
         self._preparation = Preparation(settings)
         self._spill = Spill(self._stage, store, bindings, options.hold_seconds)
         self._dead_letters = DeadLetters(clients.producer(), options.dead_letters, options.topic, self._stage)
