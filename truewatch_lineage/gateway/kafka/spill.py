@@ -26,6 +26,9 @@ STUCK_SECONDS: Final = 5.0
 _WAIT: Final = 2.0
 """Seconds to wait for the spool, in which nothing is read from Kafka."""
 
+_RELIEVE_SECONDS: Final = 0.2
+"""How often a full stage is looked through for what holds up others."""
+
 _LOOK_SECONDS: Final = 0.5
 """How often the spool is asked what it still holds of lanes that wait for it."""
 
@@ -50,7 +53,7 @@ class Spill:
         self._notices = Notices(log)
         # While the spool holds nothing of Kafka's for a destination, no lane is asked for.
         self._may_hold = dict.fromkeys(bindings, True)
-        self._look_at = -math.inf
+        self._relieve_at = self._look_at = -math.inf
         self.spilled: Counter[str] = Counter({binding.name: 0 for binding in bindings})
 
     def blocked(self, events: Iterable[Event]) -> set[tuple[Binding, str]]:
@@ -72,7 +75,9 @@ class Spill:
             Whether a lane may go on that could not before.
         """
         now = time.monotonic()
-        stuck = now - STUCK_SECONDS if crowded and self._stage.is_split() else None
+        stuck = None
+        if crowded and now >= self._relieve_at and self._stage.is_split():
+            self._relieve_at, stuck = now + _RELIEVE_SECONDS, now - STUCK_SECONDS
         taken = self._stage.withdraw(self.overdue(), stuck)
         if taken:
             self._stage.put_back(self._moved(taken))
