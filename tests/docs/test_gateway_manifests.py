@@ -181,7 +181,10 @@ def test_a_stateful_set_keeps_its_volumes(name) -> None:
     assert spec["persistentVolumeClaimRetentionPolicy"] == {"whenScaled": "Retain", "whenDeleted": "Retain"}
     (claim,) = spec["volumeClaimTemplates"]
     assert claim["spec"]["accessModes"] == ["ReadWriteOnce"]
-    assert float(_variables(_ours(name))["TRUEWATCH_LINEAGE_EXIT_BUDGET"]) == 600
+    settings = load(environ=_variables(_ours(name)), layers=())
+    gibibytes = int(claim["spec"]["resources"]["requests"]["storage"].removesuffix("Gi"))
+    assert settings.exit_budget == 600
+    assert 2 * settings.spool_max_bytes < gibibytes * 2**30, "events take up to twice their gzipped size on the disk"
 
 
 def test_kafkas_gateways_are_those_of_http_with_a_topic() -> None:
