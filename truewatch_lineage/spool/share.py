@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from truewatch_lineage.protocol import MIB
+from truewatch_lineage.spool import receipts
 from truewatch_lineage.spool.folder import FILE_NAME
 from truewatch_lineage.spool.interval import Interval
 
@@ -16,6 +17,7 @@ LARGEST_DEFAULT: Final = 1024 * MIB
 DEAD_PART: Final = 4
 """Dead letters keep their bodies up to a quarter of a destination's share."""
 
+LEAST_RECEIPTS: Final = 10_000
 RECOUNT_SECONDS: Final = 60.0
 
 
@@ -43,6 +45,11 @@ class Share:
     def total(self) -> int:
         """Return the size of all shares together, in bytes."""
         return self.size * self._shares
+
+    @property
+    def receipts(self) -> int:
+        """Return how many receipts may stay: as many as take as much room as dead letters may, on top of the shares."""
+        return max(LEAST_RECEIPTS, self.total // DEAD_PART // receipts.BYTES)
 
     def holds(self, size: int) -> bool:
         """Tell whether a destination's bodies of ``size`` bytes in all fit."""

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 from truewatch_lineage.errors import SpoolCorruptError, SpoolError, SpoolFullError
 from truewatch_lineage.protocol import MIB
 from truewatch_lineage.spool import folder as folders
-from truewatch_lineage.spool import queries, rows
+from truewatch_lineage.spool import queries, receipts, rows
 from truewatch_lineage.spool.ballast import Ballast
 from truewatch_lineage.spool.database import Database
 from truewatch_lineage.spool.interval import Interval
@@ -267,14 +267,15 @@ class Store:
             self.tidy()
 
     def tidy(self) -> None:
-        """Forget old receipts, give room back, bring the log into the database and fill the ballast.
+        """Forget receipts that are old or too many, give room back, bring the log in and fill the ballast.
 
         Raises:
             SpoolError: If it could not be written.
         """
         with self.database.write(durable=False) as connection:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('tidied', ?)", (self.clock(),))
-            connection.execute("DELETE FROM receipt WHERE delivered < ?", (self.clock() - self._receipt_seconds,))
+        write = partial(self.database.write, durable=False)
+        receipts.forget(write, self.clock() - self._receipt_seconds, self._share.receipts)
         self.database.checkpoint()
         self.database.shrink()
         self.ballast.fill()
