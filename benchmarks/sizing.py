@@ -9,8 +9,8 @@ GATEWAYS = (1, 10, 100, 1000)
 CONNECTIONS = 64
 """Of a gateway to its destination, at most."""
 
-ROW = 400
-"""Bytes that an event takes in the spool beside its body."""
+ON_DISK = 1.75
+"""How many times its bytes a gzipped event takes in the spool, with what is kept beside it and pages filled in part."""
 
 SHARE = 0.1
 """Of what it can carry, what a gateway carries over a day: work comes in bursts."""
@@ -63,4 +63,4 @@ def paper(by_http: float, by_kafka: float, event: bytes) -> Iterator[str]:
 
 
 def _kept(rate: float, size: int) -> float:
-    return rate * HOUR * (size + ROW) / 1e9
+    return rate * HOUR * size * ON_DISK / 1e9
