@@ -104,9 +104,9 @@ class Assignment:
         self._statistics.answers = self._statistics.joined = True
         consumer.incremental_assign(partitions)
         self._known.update((partition.partition, Offsets(partition.partition)) for partition in partitions)
-        if self.paused and partitions:
-            consumer.pause(partitions)
-            self._look_at = 0.0
+        # librdkafka keeps a partition paused that went while it was, also when it comes again.
+        (consumer.pause if self.paused else consumer.resume)(partitions)
+        self._look_at = 0.0
         self._tell("came")
 
     def went(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
