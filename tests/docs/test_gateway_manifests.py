@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 import kubernetes_validate
@@ -16,13 +17,22 @@ from truewatch_lineage.config import load
 
 FOLDER = ROOT / "examples" / "gateway" / "kubernetes"
 FILES = sorted(path.name for path in FOLDER.glob("*.yaml"))
-GATEWAYS = ["statefulset.yaml", "kafka.yaml", "daemonset.yaml", "sidecar-job.yaml"]
+STATEFUL = ["statefulset.yaml", "kafka.yaml"]
+SERVED = [*STATEFUL, "daemonset.yaml"]
+"""Which other pods and Prometheus reach, over TLS."""
+
+GATEWAYS = [*SERVED, "sidecar-job.yaml"]
 VERSIONS = ["1.30", kubernetes_validate.latest_version()]
 """The oldest that has everything the manifests use switched on, and the newest there are schemas of."""
 
 IMAGE = "registry.example.com/truewatch-lineage:0.1.0"
 USER = 10001
 KUBELETS_SECRETS = "/etc/truewatch"
+PROMETHEUS = yaml.safe_load((FOLDER.parent / "prometheus" / "prometheus.yml").read_text(encoding="utf-8"))
+SECRET = re.compile(r"#   kubectl -n \w+ create secret (generic|tls) ([\w-]+) ")
+CERTIFICATE = re.compile(r"certificate for ([\w-]+)\.(\w+)\.svc\b")
+ON_DISK = 2.25
+"""A volume's size in spool_max_bytes: events take up to twice that, and receipts a quarter."""
 
 
 def _documents(name):
@@ -151,7 +161,7 @@ def test_nothing_is_root_or_may_become_it(name) -> None:
             assert "runAsUser" not in allowed
 
 
-@pytest.mark.parametrize("name", ["statefulset.yaml", "kafka.yaml", "daemonset.yaml"])
+@pytest.mark.parametrize("name", SERVED)
 def test_services_and_budgets_lead_to_the_pods(name) -> None:
     """Selectors are the pods' labels, target ports and probes' are the container's, over TLS as the gateway is."""
     workload, container, options = _workload(name), _ours(name), _options(name)
@@ -171,7 +181,7 @@ def test_services_and_budgets_lead_to_the_pods(name) -> None:
         assert container[probe]["httpGet"] == {"path": path, "port": "https", "scheme": "HTTPS"}
 
 
-@pytest.mark.parametrize("name", ["statefulset.yaml", "kafka.yaml"])
+@pytest.mark.parametrize("name", STATEFUL)
 def test_a_stateful_set_keeps_its_volumes(name) -> None:
     """One each, kept when it is scaled in; its pods' names come from a headless Service."""
     spec = _workload(name)["spec"]
@@ -181,10 +191,74 @@ def test_a_stateful_set_keeps_its_volumes(name) -> None:
     assert spec["persistentVolumeClaimRetentionPolicy"] == {"whenScaled": "Retain", "whenDeleted": "Retain"}
     (claim,) = spec["volumeClaimTemplates"]
     assert claim["spec"]["accessModes"] == ["ReadWriteOnce"]
+    assert load(environ=_variables(_ours(name)), layers=()).exit_budget == 600
+
+
+@pytest.mark.parametrize("name", [*STATEFUL, "sidecar-job.yaml"])
+def test_a_volume_has_room_for_what_the_spool_may_take(name) -> None:
+    """As docs/gateway.md reckons it."""
+    claims = {one["metadata"]["name"]: one["spec"] for one in _workload(name)["spec"].get("volumeClaimTemplates", [])}
+    if claims:
+        size = claims["spool"]["resources"]["requests"]["storage"]
+    else:
+        size = _volumes(_pod(name))["spool"]["emptyDir"]["sizeLimit"]
     settings = load(environ=_variables(_ours(name)), layers=())
-    gibibytes = int(claim["spec"]["resources"]["requests"]["storage"].removesuffix("Gi"))
-    assert settings.exit_budget == 600
-    assert 2 * settings.spool_max_bytes < gibibytes * 2**30, "events take up to twice their gzipped size on the disk"
+
+    assert ON_DISK * settings.spool_max_bytes <= int(size.removesuffix("Gi")) * 2**30
+    assert f"{ON_DISK} times `spool_max_bytes`" in (ROOT / "docs" / "gateway.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_a_certificate_has_the_name_that_prometheus_asks_for(name) -> None:
+    """The manifest's head names it, it is a Service's of the same file, and its Secret is no other manifest's."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    ((service, namespace),) = CERTIFICATE.findall(text)
+    labels = _workload(name)["spec"]["template"]["metadata"]["labels"]
+    (selector,) = (f"{label}={value}" for label, value in labels.items())
+    (job,) = (
+        one
+        for one in PROMETHEUS["scrape_configs"]
+        for discovery in one.get("kubernetes_sd_configs", [])
+        if discovery["selectors"] == [{"role": "pod", "label": selector}]
+    )
+
+    assert job["tls_config"]["server_name"] == f"{service}.{namespace}.svc"
+    assert [one["namespaces"]["names"] for one in job["kubernetes_sd_configs"]] == [[namespace]]
+    assert (service, namespace) in {
+        (one["metadata"]["name"], one["metadata"]["namespace"]) for one in _of_kind(name, "Service")
+    }
+    assert all(_secret_of_tls(one) != _secret_of_tls(name) for one in SERVED if one != name)
+
+
+def _secret_of_tls(name):
+    return _volumes(_pod(name))["tls"]["secret"]["secretName"]
+
+
+def test_prometheus_has_a_job_for_each_manifest_and_no_other() -> None:
+    """Whose pods' ports are those that it keeps."""
+    jobs = [one for one in PROMETHEUS["scrape_configs"] if "kubernetes_sd_configs" in one]
+    ports = {port["name"] for name in SERVED for port in _ours(name)["ports"]}
+
+    assert len(jobs) == len(SERVED)
+    for job in jobs:
+        kept = [one["regex"] for one in job["relabel_configs"] if one.get("action") == "keep"]
+        assert set(kept) == ports
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_secret_is_made_in_a_manifests_head(name) -> None:
+    """In its own, or in the one that its head refers to; the certificate's always in its own."""
+    own = dict(map(reversed, SECRET.findall((FOLDER / name).read_text(encoding="utf-8"))))
+    others = dict(map(reversed, SECRET.findall((FOLDER / "statefulset.yaml").read_text(encoding="utf-8"))))
+
+    for volume in _volumes(_pod(name)).values():
+        if "secret" not in volume:
+            continue
+        secret = volume["secret"]["secretName"]
+        if volume["name"] == "tls":
+            assert own[secret] == "tls"
+        else:
+            assert (own | others)[secret] == "generic"
 
 
 def test_kafkas_gateways_are_those_of_http_with_a_topic() -> None:
@@ -196,17 +270,20 @@ def test_kafkas_gateways_are_those_of_http_with_a_topic() -> None:
     assert _variables(_ours("statefulset.yaml")) == _variables(_ours("kafka.yaml"))
 
 
-def test_the_drained_claim_is_a_pods_of_the_stateful_set() -> None:
-    """And the settings are that pod's, since events are bound to them."""
-    workload = _workload("statefulset.yaml")
-    (template,) = workload["spec"]["volumeClaimTemplates"]
+def test_the_drained_claim_is_a_pods_of_a_stateful_set() -> None:
+    """Of HTTP's, and the head names one of Kafka's; the settings are that pod's, since events are bound to them."""
     claim = _volumes(_pod("drain-job.yaml"))["spool"]["persistentVolumeClaim"]["claimName"]
-    prefix, _, ordinal = claim.rpartition("-")
-    of_job, of_pod = (_variables(_ours(name)) for name in ("drain-job.yaml", "statefulset.yaml"))
+    head = (FOLDER / "drain-job.yaml").read_text(encoding="utf-8").partition("apiVersion")[0]
+    named = re.findall(r"spool-[\w-]+-\d", head)
 
-    assert prefix == f"{template['metadata']['name']}-{workload['metadata']['name']}"
-    assert int(ordinal) >= workload["spec"]["replicas"]
-    assert of_job.items() <= of_pod.items()
+    assert claim == named[0]
+    for name, one in zip(STATEFUL, named, strict=True):
+        workload = _workload(name)
+        (template,) = workload["spec"]["volumeClaimTemplates"]
+        prefix, _, ordinal = one.rpartition("-")
+        assert prefix == f"{template['metadata']['name']}-{workload['metadata']['name']}"
+        assert int(ordinal) >= workload["spec"]["replicas"]
+        assert _variables(_ours("drain-job.yaml")).items() <= _variables(_ours(name)).items()
     assert _ours("drain-job.yaml")["args"][:2] == ["spool", "drain"]
     assert parsed(drain, _ours("drain-job.yaml")["args"][2:])["timeout"] == 3600
 

@@ -10,9 +10,11 @@ import subprocess
 
 import pytest
 from dockerfile_parse import DockerfileParser
+from support.cli import run
 from support.options import parsed
 from support.repository import ROOT, pyproject
 
+from truewatch_lineage.cli import EXIT_USAGE
 from truewatch_lineage.cli.gateway import command
 from truewatch_lineage.config import load
 
@@ -62,6 +64,21 @@ def test_the_unit_runs_a_gateway_that_may_drain() -> None:
     assert _seconds(service["TimeoutStopSec"][0]) > settings.exit_budget
     assert service["SuccessExitStatus"] == ["75"]
     assert str(settings.spool_dir).startswith(f"/var/lib/{service['StateDirectory'][0]}/")
+
+
+def test_the_unit_starts_again_but_where_a_start_mends_nothing(tmp_path) -> None:
+    """After a gateway that refuses its settings, or its spool, it stays down instead of starting for ever."""
+    service = _unit(UNIT)["Service"]
+    file = tmp_path / "spool"
+    file.touch()
+    right = {"destination": "openlineage", "url": "http://127.0.0.1:9", "spool_dir": file}
+    refused = [run("gateway", "--port", "0", env=right | wrong) for wrong in ({}, {"concurrency": "many"})]
+
+    assert service["Restart"] == ["always"]
+    assert service["RestartPreventExitStatus"] == [str(EXIT_USAGE)]
+    for one, about in zip(refused, (str(file), "concurrency"), strict=True):
+        assert one.code == EXIT_USAGE
+        assert about.lower() in one.err.lower()
 
 
 def test_the_drop_in_opens_the_gateway_by_tls_and_a_token_of_its_own() -> None:
