@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 
 import pytest
 from support.scenes import SERVERS, serving
 from support.served import DATAWAY
-from tables.hostile_requests import UNMEANT, wide
+from tables.hostile_requests import ENDLESS, EVENT_START, MIB, UNMEANT, wide
 from tables.receiver_rules import event
 
 
@@ -44,3 +45,32 @@ def test_hostile_events_neither_fill_the_memory_nor_stop_others(name) -> None:
             client.join()
         assert sorted(waits)[len(waits) // 2] < 3
         assert scene.memory() < before + 400
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.parametrize("begun", [row[1] for row in ENDLESS], ids=[row[0] for row in ENDLESS])
+def test_what_never_ends_is_cut_off(name, begun) -> None:
+    """Whatever stands outside of a body is counted, so that a client without a token can't fill the memory with it."""
+    with serving(name) as scene:
+        before = scene.memory()
+        with socket.create_connection(("127.0.0.1", scene.server.port), timeout=20) as client:
+            with pytest.raises(ConnectionError):  # noqa: PT012 - whichever piece comes after the end
+                client.sendall(begun)
+                for _ in range(64):
+                    client.sendall(b"a" * MIB)
+        assert scene.memory() < before + 20
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_refused_event_leaves_nothing_in_memory(name) -> None:
+    """Large events that are refused, one after the other, take no more memory than one of them."""
+    names = ",".join(f'"{number}"' for number in range(400_000)).encode()
+    body = EVENT_START + b',"job":7,"x":[' + names + b"]}"
+    with serving(name) as scene:
+        assert scene.server.post(body, timeout=60).status == 400
+        after_one = scene.memory()
+        for _ in range(9):
+            scene.server.post(body, timeout=60)
+        assert scene.memory() < after_one + 100

@@ -67,8 +67,18 @@ MALFORMED = [
     HEAD % (_PATH, b"Content-Length: 1\r\nContent-Length: 2\r\n"),
     HEAD % (_PATH, b"Transfer-Encoding: chunked\r\n") + b"zz\r\n",
     HEAD % (_PATH, b"X: " + b"x" * 1_000_000 + b"\r\n"),
+    b"CONNECT 127.0.0.1:80 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
 ]
 """No HTTP, or too much of it."""
+
+_CHUNKED = HEAD % (_PATH, b"Transfer-Encoding: chunked\r\n") + b"2\r\n{}\r\n"
+ENDLESS = [
+    ("a trailer", _CHUNKED + b"0\r\nX: "),
+    ("trailers", _CHUNKED + b"0\r\n" + b"X: y\r\n" * 30_000),
+    ("a chunk's extension", _CHUNKED + b"2;a="),
+    ("a field of the head", HEAD[:-2] % (_PATH, b"X: ")),
+]
+"""What begins something that never ends."""
 
 SLOW = [
     ("nothing", [b""]),

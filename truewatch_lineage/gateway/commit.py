@@ -70,6 +70,7 @@ class GroupCommit:
         self._waiting: list[Waiting] = []
         self._flusher: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, "truewatch-lineage-commit")
+        self._thread.submit(int).result()  # where no thread can be started, let it be known now, and not by a request
         self._notices = Notices(log)
         self._trouble: tuple[float, str] | None = None
         self.counts: Counter[str] = Counter(accepted=0, skipped=0, refused=0, failed=0)
@@ -92,7 +93,10 @@ class GroupCommit:
             self._flusher = loop.create_task(self._flush())
         refusal = await waiting.done
         if refusal is not None:
-            raise refusal
+            try:
+                raise refusal
+            finally:  # its traceback would keep itself, and the event
+                del refusal, waiting
 
     def trouble(self) -> str | None:
         """Say why events can't be stored now, or None."""
@@ -135,7 +139,9 @@ class GroupCommit:
         try:
             return self._door.enter(waiting.data, waiting.secrets)
         except Refusal as refusal:
-            return refusal
+            # Or the frames that it went through stay, with the event as a tree, until garbage is collected.
+            refusal.__context__ = refusal.__cause__ = None
+            return refusal.with_traceback(None)
         except Exception as error:  # noqa: BLE001 - the outermost guard: the other events of the batch are to be stored
             fault = type(error).__name__  # its text may quote the event
             self._notices.error("fault", "An event was refused by a fault of truewatch-lineage: %s", fault)

@@ -22,6 +22,9 @@ BODY_SECONDS = 60.0
 """A body must be whole this long after its head: 64 MiB at about 1 MiB/s."""
 
 
+REFUSED_IN_WORDS = 100
+"""So many connections above the limit are answered 503, further ones closed: each takes a descriptor."""
+
 _OFFER = {b"upgrade", b"connection", b"http2-settings"}
 
 
@@ -83,6 +86,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _watched: Part | None = None
     _expected: Part | None = "head"
     _head_bytes = 0
+    _is_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection and start its first deadline."""
@@ -90,6 +94,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._link = Connection(transport)
         self._counters: Counters = self.app_state["counters"]
         self._counters.connected()
+        if len(self.connections) > (self.limit_concurrency or 0) + REFUSED_IN_WORDS:
+            transport.abort()
         self.app_state = {**self.app_state, "connection": self._link}
         self._watch()
 
@@ -104,9 +110,10 @@ class BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Take bytes and set the deadline of what must come next."""
         self._unset_keepalive_if_required()
+        self._is_body = False
         self._feed(data)
-        if self._expected == "head":
-            # Counted here too, since a field that never ends is no field yet.
+        if self._expected is not None and not self._is_body:
+            # Counted here too, since a field of the head or the trailers that never ends is no field yet.
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
                 self.send_400_response("The request's head is too large.")
@@ -125,12 +132,20 @@ class BoundedProtocol(HttpToolsProtocol):
 
         Java's client offers HTTP/2 so in every request, and the parser takes what follows the head for that protocol.
         """
+        if self.parser.get_method() == b"CONNECT":
+            self.send_400_response("This server is no proxy.")
+            return
         kept = [b"%s: %s\r\n" % field for field in self.headers if field[0] not in _OFFER]
         closes = any(name == b"connection" and b"close" in value.lower() for name, value in self.headers)
         kept += [b"connection: close\r\n"] if closes else []
         head = b"%s %s HTTP/1.1\r\n%s\r\n" % (self.parser.get_method(), self.url, b"".join(kept))
         self.parser = httptools.HttpRequestParser(self)
         self._feed(head + rest)
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of the body; what is counted as a head begins anew, for what stands between pieces."""
+        self._is_body, self._head_bytes = True, 0
+        super().on_body(body)
 
     def on_message_begin(self) -> None:
         """Begin a request."""

@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, KafkaException, Producer
 from truewatch_lineage.config.kafka_properties import Properties, read
 from truewatch_lineage.delivery.kafka_log import ClientLog
 from truewatch_lineage.gateway.kafka.options import KafkaOptions
+from truewatch_lineage.protocol import MIB
 
 log = logging.getLogger(__name__)
 
@@ -50,10 +51,12 @@ _CONSUMER: Final = {
     "statistics.interval.ms": 2000,
     # What is fetched ahead is memory too; the stage has its own bound.
     "queued.max.messages.kbytes": 16 * 1024,
+    "fetch.max.bytes": 4 * MIB,  # as compressed: events of many columns grow a hundredfold
     "fetch.queue.backoff.ms": 50,
 }
 _PRODUCER: Final = {
     "acks": "all",
+    "queue.buffering.max.kbytes": 64 * 1024,
     "compression.type": "gzip",
     "batch.num.messages": 1,  # a batch is refused whole where one letter is too large
     "message.timeout.ms": 10_000,

@@ -43,6 +43,7 @@ class Messages:
         self._consumer = consumer
         self._assignment = assignment
         self._ahead: deque[Read] = deque()
+        self._bytes = 0
         self._full_since = 0.0
         self._notices = Notices(log)
         self.is_full = False
@@ -62,9 +63,10 @@ class Messages:
         self._assignment.resume(self._consumer)
         room = min(room, READ_AT_ONCE)
         wait = 0.0 if self._ahead else _POLL_SECONDS
-        while len(self._ahead) < room and self._poll(wait):
+        while len(self._ahead) < room and self._bytes < _AHEAD_BYTES and self._poll(wait):
             wait = 0.0
         found = [self._ahead.popleft() for _ in range(min(room, len(self._ahead)))]
+        self._bytes -= sum(len(message) for message, _ in found)
         return [(message, offsets) for message, offsets in found if not offsets.revoked]
 
     def wait(self) -> None:
@@ -83,7 +85,7 @@ class Messages:
             self._assignment.pause(self._consumer)
             self._poll(_POLL_SECONDS)
             return
-        if len(self._ahead) < READ_AT_ONCE and sum(len(message) for message, _ in self._ahead) < _AHEAD_BYTES:
+        if len(self._ahead) < READ_AT_ONCE and self._bytes < _AHEAD_BYTES:
             self._poll(0.0)
         time.sleep(_REST)
 
@@ -94,6 +96,7 @@ class Messages:
         offsets = self._assignment.get(message.partition())
         if self._is_good(message) and offsets is not None:
             self._ahead.append((message, offsets))
+            self._bytes += len(message)
         return True
 
     def _is_good(self, message: Message) -> bool:
