@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 from dockerfile_parse import DockerfileParser
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from support.cli import run
 from support.options import parsed
 from support.repository import ROOT, pyproject
@@ -20,6 +22,7 @@ from truewatch_lineage.config import load
 
 FOLDER = ROOT / "examples" / "gateway"
 UNIT = "truewatch-lineage-gateway.service"
+EXTRAS = ["gateway", "kafka", "speed"]
 PROGRAM = "/opt/truewatch-lineage/bin/truewatch-lineage"
 
 
@@ -131,17 +134,35 @@ def container_file(tmp_path_factory):
 
 
 def test_the_container_file_installs_what_exists(container_file) -> None:
-    """Every file that is copied is there, every extra is one, and all that the wheel needs is copied."""
+    """Every file that is copied is there, and all that the wheel needs is copied; the rest is the lock's."""
     steps = [(one["instruction"], one["value"]) for one in container_file.structure if one["instruction"] != "COMMENT"]
     copied = [word for name, value in steps if name == "COPY" and "--from" not in value for word in value.split()[:-1]]
     installed = next(value for name, value in steps if name == "RUN" and "pip install" in value)
-    (extras,) = re.findall(r"\.\[([a-z,]+)\]", installed)
     packages = {path.split("/")[0] for path in pyproject()["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]}
 
     assert all((ROOT / name).exists() for name in copied)
     assert packages <= set(copied)
-    assert set(extras.split(",")) <= set(pyproject()["project"]["optional-dependencies"])
-    assert {"gateway", "kafka"} <= set(extras.split(","))
+    assert "examples/gateway/requirements.txt" in copied
+    assert re.findall(r"pip install --no-cache-dir (.+?)\s*(?:&&|$)", installed) == [
+        "--require-hashes -r requirements.txt",
+        "--no-deps .",
+    ]
+
+
+def test_the_lock_pins_what_a_gateway_needs() -> None:
+    """Each dependency and the extras', within bounds and with hashes; its head has the command that renews it."""
+    text = (FOLDER / "requirements.txt").read_text(encoding="utf-8")
+    pins = re.findall(r"^([\w.-]+)==(\S+) \\\n    --hash=sha256:", text, re.MULTILINE)
+    versions = {canonicalize_name(name): version for name, version in pins}
+    project = pyproject()["project"]
+    needed = [*project["dependencies"], *(row for name in EXTRAS for row in project["optional-dependencies"][name])]
+
+    assert len(pins) == text.count("==")
+    assert "://" not in text
+    for one in map(Requirement, needed):
+        if one.marker is None:
+            assert versions[canonicalize_name(one.name)] in one.specifier, "run the command at the lock's head"
+    assert re.findall(r"--extra (\w+)", text) == EXTRAS
 
 
 def test_the_container_runs_the_gateway_as_a_user_of_its_own(container_file) -> None:
