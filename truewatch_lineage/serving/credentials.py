@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import hmac
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +24,8 @@ EVERYWHERE: tuple[Credential, ...] = ("query", "x_token", "bearer")
 
 _VISIBLE = re.compile(r"[!-~]+")
 _X_TOKEN = protocol.TOKEN_HEADER.lower().encode()
+_KEYS = (b"api-key", b"x-api-key")
+"""Where clients of other services send their keys: nothing is admitted by them, and none is kept."""
 
 
 class Tokens(Protocol):
@@ -61,8 +65,9 @@ class Gate:
 
     def secrets(self, scope: Scope) -> list[str]:
         """Return what must not be stored of this request's event: our tokens and those it carries."""
-        shown = (present(scope, kind) for kind in EVERYWHERE)
-        return [*self._tokens, *(token for token in shown if token)]
+        shown = [present(scope, kind) for kind in EVERYWHERE]
+        shown += [header(scope, name) for name in _KEYS]
+        return [*self._tokens, *(token for token in (*shown, *_of_other_schemes(scope)) if token)]
 
     def _knows(self, shown: str) -> bool:
         # Every token is compared, each in constant time, so that the time tells nothing.
@@ -80,6 +85,15 @@ def present(scope: Scope, kind: Credential) -> str | None:
         return header(scope, _X_TOKEN) or None
     scheme, _, token = (header(scope, b"authorization") or "").partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _of_other_schemes(scope: Scope) -> Iterator[str]:
+    """Give what a client authorises itself with elsewhere than here, the password of RFC 7617 also decoded."""
+    scheme, _, text = (header(scope, b"authorization") or "").partition(" ")
+    if text and scheme.lower() != "bearer":
+        yield text.strip()
+        with contextlib.suppress(ValueError):
+            yield base64.b64decode(text, validate=True).decode("latin-1").partition(":")[2]
 
 
 def header(scope: Scope, name: bytes) -> str | None:
