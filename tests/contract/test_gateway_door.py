@@ -9,7 +9,7 @@ import pytest
 from support.gateway import NOWHERE, Gateway
 from support.served import DATAKIT, DATAWAY, OPENLINEAGE, PORTAL
 from support.spooled import stored
-from tables.hostile_requests import LARGE, UNMEANT, padded
+from tables.hostile_requests import BODY, LARGE, UNMEANT, padded
 from tables.receiver_rules import EVENT, event
 
 MIB = 1024 * 1024
@@ -66,6 +66,9 @@ def test_other_paths_and_methods_are_refused(gateways, method, path, status, cod
     assert (reply.status, reply.json["error_code"]) == (status, f"gateway.{code}")
 
 
+MANY = dict.fromkeys(("eventTime", "producer", "run.runId", "job.namespace", "job.name", "outputs.0.name"), ...)
+MISSING = [f"$.{path}".replace(".0", "[0]") for path in MANY]
+
 # kinds of the destinations, event, taken, what the refusal names
 DOOR = [
     (TRUEWATCH, event({"eventTime": ...}), False, "$.eventTime: Missing."),
@@ -79,15 +82,18 @@ DOOR = [
     (TRUEWATCH, NO_TYPE, True, None),
     (TRUEWATCH, JOB_EVENT, True, None),
     (TRUEWATCH, [EVENT], False, "Not one event but an array."),
-    (TRUEWATCH, 3, False, "not int"),
+    (TRUEWATCH, 3, False, "Not a JSON object."),
+    (TRUEWATCH, b'"{}"', False, "Not a JSON object."),
     (TRUEWATCH, b"{", False, "Not JSON"),
-    (TRUEWATCH, b"", False, "Not JSON"),
+    (TRUEWATCH, b"", False, "The body is empty."),
     (("portal",), NO_OFFSET, False, "$.eventTime: Without timezone offset."),
     (("portal",), NO_TYPE, False, "$.eventType: Missing"),
     (("portal",), event({"schemaURL": "https://example.com"}), True, None),  # it is replaced
     (("portal",), JOB_EVENT, True, None),  # it is skipped
     (("portal",), event({"run.facets": []}), True, None),  # its page says nothing of facets
     (("openlineage",), event({"outputs.0.name": ...}), False, "$.outputs[0].name: Missing."),
+    (("openlineage",), event({"job.name": "", "producer": ""}), True, None),  # no page forbids an empty text
+    (("openlineage",), event(MANY), False, " ".join(f"{path}: Missing." for path in MISSING)),
     (BOTH, NO_OFFSET, True, None),
     (BOTH, event({"run.facets": []}), True, None),
     (BOTH, event({"eventTime": ..., "eventType": ...}), False, "$.eventTime: Missing."),
@@ -188,12 +194,35 @@ def test_it_tells_how_it_is(gateways):
     assert metrics['truewatch_lineage_destination_state{destination="openlineage",state="parked"}'] == 0
 
 
-def test_the_log_shows_what_failed_without_queries_and_unknown_paths(gateways):
+def test_an_unknown_path_is_told_the_known_ones(gateways):
+    """By all four names: a destination's url with a path too many or too few is the usual fault."""
+    message = gateways("dataway").post(EVENT, "/lineage").json["message"]
+    assert message == f"There is no such path. Events are taken by POST on {', '.join(STATUS)}."
+
+
+def test_the_log_shows_what_failed_without_queries_and_unknown_words():
     """Either may hold anything; what succeeds is counted, since thousands a second would fill a disk with lines."""
-    gateway = gateways("dataway")
-    gateway.request("GET", "/readyz?token=shown-never")
-    gateway.request("POST", "/no-such-place-77?token=shown-never", b"")
-    log = gateway.wait_for_log("POST other 404")
+    with Gateway() as gateway:
+        gateway.request("GET", "/readyz?token=shown-never")
+        gateway.request("POST", "/v1/no-such-place-77/lineage/?token=shown-never", b"")
+        log = gateway.wait_for_log("WARNING POST /v1/…/lineage/ 404")
+    assert "from 127.0.0.1 gateway.unknownPath\n" in log
     assert "/readyz" not in log
     assert "shown-never" not in log
     assert "no-such-place-77" not in log
+
+
+def test_the_log_says_why_an_event_was_refused_and_whose_it_was():
+    """Once a minute for each client and reason, with the next line saying how many more there were."""
+    with Gateway(tokens=["token-of-clients"]) as gateway:
+        for _ in range(5):
+            assert gateway.post(event({"job.name": ...})).status == 400
+        leaky = b'{"a": 1, "token-of-\\u0063lients": 2, "token-of-clients": 3}'
+        assert gateway.post(leaky).status == 400
+        assert gateway.show(DATAWAY, None, None, "Bearer of-somebody-else", BODY).status == 401
+        log = gateway.wait_for_log("401")
+    assert log.count("POST /v1/write/openlineage 400") == 2
+    assert "ms from 127.0.0.1 gateway.refusedEvent: $.job.name: Missing.\n" in log
+    assert "from 127.0.0.1 gateway.invalidToken\n" in log
+    assert "token-of-clients" not in log
+    assert "of-somebody-else" not in log

@@ -59,7 +59,7 @@ def test_a_full_spool_is_503_until_there_is_room_again():
             assert 5 < taken < 15
             assert is_busy(reply, "spoolFull")
             ready = gateway.request("GET", "/readyz")
-            assert (ready.status, ready.body) == (503, b"the spool is full\n")
+            assert (ready.status, ready.body) == (503, b"the spool is full: the share of default is used up\n")
             assert gateway.request("GET", "/healthz").status == 200
             assert gateway.metrics()['truewatch_gateway_http_events_total{result="failed"}'] == 1
             receiver.start()
@@ -81,6 +81,8 @@ def test_where_one_destination_has_no_room_the_event_is_stored_for_none():
         with Gateway(kind=None, env=env) as gateway:
             taken, reply = fill(gateway)
             assert is_busy(reply, "spoolFull")
+            assert "the share of shut is used up" in reply.json["message"]
+            assert "The spool is full: the share of shut is used up." in gateway.stderr()
             receiver.wait_for_events(taken)
             time.sleep(0.2)
             assert len(receiver.events()) == taken

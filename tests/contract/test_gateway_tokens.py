@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import ssl
 import time
+from importlib.metadata import version
 from urllib.parse import quote
 
 import pytest
 from support.certificates import Authority
 from support.cli import run
-from support.gateway import Gateway
+from support.gateway import NOWHERE, Gateway
 from support.private import write_private
 from support.receiver import Receiver
 from support.served import DATAKIT, DATAWAY, OPENLINEAGE, PORTAL
@@ -162,15 +163,48 @@ def post_for(seconds, gateway):
 
 
 WRONG = [
-    (["--host", "0.0.0.0"], "Off loopback, on 0.0.0.0, anybody could send and read events"),
+    (["--host", "0.0.0.0"], "Off loopback, on 0.0.0.0, anybody could send events"),
     (["--token", "abcdefgh", "--no-token"], "contradict each other"),
     (["--token", "with space"], "holds a space"),
     (["--tls-cert", __file__], "--tls-cert and --tls-key belong together"),
     (["--tls-cert", __file__, "--tls-key", __file__], "can't be used"),
     (["--topic", "lineage"], "needs --kafka-bootstrap, --topic and --group"),
+    (["--kafka-bootstrap", "kafka://k:9092", "--topic", "t", "--group", "g"], "without kafka://"),
+    (["--delivery", "spool"], "No such option"),
     (["--port", "9", "--url", "http://127.0.0.1:9"], "send every event back to itself"),
     (["--host", "192.0.2.1", "--no-token"], "can't listen"),
 ]
+
+
+def test_its_own_token_is_not_taken_for_the_destinations(tmp_path):
+    """Who gave --token-file is told where the other one comes from."""
+    file = write_private(tmp_path / "clients", GOOD)
+    env = {"url": "http://127.0.0.1:1", "destination": "dataway", "spool_dir": tmp_path / "spool"}
+    ran = run("gateway", "--port", "0", "--token-file", file, env=env)
+    assert ran.code == 2
+    assert "needs a token, and none is set" in ran.err
+    assert "--token-file of `gateway` is what clients show" in ran.err
+    assert "--token-file of" not in run("gateway", "--port", "0", env=env).err
+
+
+def test_it_starts_without_the_destinations_token_and_says_so(tmp_path):
+    """It may come later, and events are taken meanwhile."""
+    env = {"destination": "dataway", "url": NOWHERE, "token_file": tmp_path / "absent"}
+    with Gateway(kind=None, env=env) as gateway:
+        log = gateway.wait_for_log("absent")
+        assert "WARNING Events wait, since default can't be sent a token" in log
+        assert gateway.request("GET", "/readyz").status == 200
+
+
+def test_the_start_says_what_it_serves(tmp_path):
+    """Version, https, who may send."""
+    file = Authority(tmp_path).key_and_certificate(tmp_path / "server.pem")
+    with Gateway(tokens=[GOOD, OTHER], args=["--tls-cert", file, "--tls-key", file]) as gateway:
+        log = gateway.wait_for_log("Delivering from")
+        assert f"Gateway {version('truewatch-lineage')} on https://127.0.0.1:" in log
+        assert "; clients show one of 2 tokens." in log
+    with Gateway() as gateway:
+        assert "; clients show no token." in gateway.wait_for_log("Delivering from")
 
 
 @pytest.mark.parametrize(("args", "words"), WRONG)

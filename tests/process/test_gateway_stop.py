@@ -23,9 +23,9 @@ from tables.receiver_rules import EVENT, event
 BUSY = json.dumps(EVENT).encode()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)])
 def test_it_ends_with_0_where_all_is_delivered(number):
-    """By either signal, soon."""
+    """By any of the signals, soon."""
     with Receiver() as receiver, Gateway(receiver.url, env={"exit_budget": 30}) as gateway:
         assert gateway.post(EVENT).status == 200
         began = time.monotonic()
@@ -156,9 +156,11 @@ def test_it_says_what_is_missing(tmp_path):
     """Without the extra: exit 2 and the command that installs it."""
     hidden = tmp_path / "uvicorn.py"
     hidden.write_text("raise ModuleNotFoundError(name='uvicorn')")
-    ran = run_child("gateway", env={"PYTHONPATH": os.fspath(tmp_path), "url": "http://127.0.0.1:9"})
-    assert ran.code == 2
-    assert "pip install 'truewatch-lineage[gateway]'" in ran.err
+    env = {"PYTHONPATH": os.fspath(tmp_path), "url": "http://127.0.0.1:9"}
+    for args, extras in (((), "gateway"), (("--kafka-bootstrap", "k:9092"), "gateway,kafka")):
+        ran = run_child("gateway", *args, env=env)
+        assert ran.code == 2
+        assert f"pip install 'truewatch-lineage[{extras}]'" in ran.err
 
 
 def test_a_client_that_leaves_before_the_answer_may_have_been_heard():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -13,7 +14,8 @@ from truewatch_lineage.cli.guard import EXIT_WAITS
 from truewatch_lineage.cli.serving import check_guarded, missing_extra
 from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
 from truewatch_lineage.cli.stopping import stopped_by_signal
-from truewatch_lineage.errors import ConfigError, TruewatchLineageError
+from truewatch_lineage.config import KEYS
+from truewatch_lineage.errors import ConfigError, TokenError, TruewatchLineageError
 from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from truewatch_lineage.config import Settings
     from truewatch_lineage.gateway.http.tokens import Accepted
     from truewatch_lineage.gateway.kafka.options import KafkaOptions
-    from truewatch_lineage.gateway.service import Gateway
+    from truewatch_lineage.gateway.service import Gateway, Options
     from truewatch_lineage.serving.tls import Tls
 
 EPILOG: Final = """\b
@@ -37,10 +39,14 @@ Its own token is what clients show. That of a destination comes from a variable 
 Exit codes: 0 all delivered, 75 something is kept in the spool, 1 it failed, 2 usage or settings.
 """
 _LOOK_SECONDS: Final = 1.0
+_TOKEN_SECONDS: Final = 5.0
+_WITHOUT: Final = ("token_file", "kafka_config", "delivery", "delivery_budget", "enabled", "spark_inject")
+"""Settings that are no options: the first two are the gateway's own, the others change nothing here."""
+
 _FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command("gateway", cls=SettingsCommand, without=("token_file", "kafka_config"), epilog=EPILOG)
+@click.command("gateway", cls=SettingsCommand, without=_WITHOUT, epilog=EPILOG)
 @click.option("--port", default=8766, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free port.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Another address needs a token or --no-token.")
 @click.option("--token", "tokens", multiple=True, metavar="T", help="A token to accept; can be repeated.")
@@ -85,21 +91,33 @@ def command(
     try:
         from truewatch_lineage.gateway.service import Gateway, Options  # noqa: PLC0415 - needs the extra
     except ModuleNotFoundError as error:
-        raise missing_extra(error, "gateway") from error
+        raise missing_extra(error, "gateway", "gateway,kafka" if kafka_bootstrap else "gateway") from error
 
     accepted = _accepted(tokens, token_files)
-    check_guarded(host, asks=bool(accepted), no_token=no_token)
-    settings = load_to_deliver()
+    check_guarded(host, asks=bool(accepted), no_token=no_token, could="send events")
+    settings = _settings(has_own_token=bool(accepted))
     _refuse_itself(settings, port)
     tls = _tls(tls_cert, tls_key)
     kafka = _kafka(kafka_bootstrap, topic, group, kafka_config, dead_letter_topic)
+    options = Options(host, port, accepted, tls, kafka)
     logs.show_progress()
-    left = _run(Gateway(settings, Options(host, port, accepted, tls, kafka)), settings)
+    left = _run(Gateway(settings, options), settings, options)
     if left:
         click.get_current_context().exit(EXIT_WAITS)
 
 
-def _run(gateway: Gateway, settings: Settings) -> int:
+def _settings(*, has_own_token: bool) -> Settings:
+    """Load the settings; who gave the gateway's own token is told that it is not the destination's."""
+    try:
+        return load_to_deliver()
+    except ConfigError as error:
+        if has_own_token and error.key == "token_file" and error.source is None:
+            hint = "--token-file of `gateway` is what clients show; the destination's comes from"
+            error.fix = f"{hint} {KEYS['token_file'].variable}, or the file of settings."
+        raise
+
+
+def _run(gateway: Gateway, settings: Settings, options: Options) -> int:
     """Serve until a signal; returns how many events are left in the spool.
 
     Raises:
@@ -109,9 +127,11 @@ def _run(gateway: Gateway, settings: Settings) -> int:
 
     with stopped_by_signal() as stopped:
         gateway.start()
+        _tell_start(gateway.url, options)
         for destination in settings.destinations:
             log.info("Delivering from %s to %s (%s).", settings.spool_dir, destination.name, destination.url)
         click.echo(gateway.url)
+        _try_tokens(settings)
         fault = None
         while fault is None and not stopped.wait(_LOOK_SECONDS):
             gateway.renew()
@@ -122,6 +142,29 @@ def _run(gateway: Gateway, settings: Settings) -> int:
     if fault is not None:
         raise TruewatchLineageError(f"The gateway could not go on: {fault}.", fix="Start it again; see its log.")
     return left
+
+
+def _tell_start(url: str, options: Options) -> None:
+    from truewatch_lineage.gateway.service import log  # noqa: PLC0415 - needs the extra
+
+    number, kafka = len(options.tokens), options.kafka
+    shown = "no token" if number == 0 else "its token" if number == 1 else f"one of {number} tokens"
+    log.info("Gateway %s on %s; clients show %s.", version("truewatch-lineage"), url, shown)
+    if kafka is not None:
+        log.info("Reading topic %s as group %s; dead letters go to %s.", kafka.topic, kafka.group, kafka.dead_letters)
+
+
+def _try_tokens(settings: Settings) -> None:
+    """Read each destination's token once: that one is missing is told before the first event waits for it."""
+    from truewatch_lineage.gateway.service import log  # noqa: PLC0415 - needs the extra
+
+    for destination in settings.destinations:
+        source = destination.token_source if destination.profile.sends_token else None
+        try:
+            if source is not None:
+                source.get(within=_TOKEN_SECONDS)
+        except TokenError as error:
+            log.warning("Events wait, since %s can't be sent a token: %s", destination.name, error)
 
 
 def _accepted(tokens: Sequence[str], files: Sequence[Path]) -> Accepted:

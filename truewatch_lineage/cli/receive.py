@@ -93,7 +93,7 @@ def command(
         raise missing_extra(error, "receiver") from error
     try:
         accepted = _tokens(tokens, token_files)
-        check_guarded(host, asks=bool(accepted), no_token=no_token)
+        check_guarded(host, asks=bool(accepted), no_token=no_token, could="send and read events")
         with _forwarding(port) if tee else contextlib.nullcontext() as forward:
             options = server.Options(host, port, accepted, data, strict, Keep(keep_days, keep_bytes), forward)
 

@@ -13,25 +13,27 @@ class UsageProblem(click.ClickException):
     exit_code = 2
 
 
-def missing_extra(error: ModuleNotFoundError, extra: str) -> click.ClickException:
+def missing_extra(error: ModuleNotFoundError, server: str, extras: str | None = None) -> click.ClickException:
     """Say which module is missing, and how to get the extra that brings it.
 
     Args:
         error: Of the import.
-        extra: ``receiver`` or ``gateway``.
+        server: ``receiver`` or ``gateway``.
+        extras: Those that are needed, with commas, where they are not just of that name.
     """
     return UsageProblem(
-        f"The {extra} needs {error.name}, which is not installed. pip install 'truewatch-lineage[{extra}]'"
+        f"The {server} needs {error.name}, which is not installed. pip install 'truewatch-lineage[{extras or server}]'"
     )
 
 
-def check_guarded(host: str, *, asks: bool, no_token: bool) -> None:
+def check_guarded(host: str, *, asks: bool, no_token: bool, could: str) -> None:
     """Check that strangers are kept out, or are let in on purpose.
 
     Args:
         host: The address to bind to.
         asks: Whether a token is asked for.
         no_token: Whether none is to be asked for.
+        could: What a stranger could do, such as ``send events``.
 
     Raises:
         ConfigError: Neither or both.
@@ -42,7 +44,7 @@ def check_guarded(host: str, *, asks: bool, no_token: bool) -> None:
         raise ConfigError("--no-token and a token contradict each other.", fix="Give one of them.")
     if not (asks or no_token or is_loopback(host)):
         raise ConfigError(
-            f"Off loopback, on {host}, anybody could send and read events.",
+            f"Off loopback, on {host}, anybody could {could}.",
             key="--host",
             fix="Add --token-file FILE, or --no-token if that is meant.",
         )

@@ -50,6 +50,8 @@ def to_tree(event: object) -> dict[str, Any]:
         return read
     if isinstance(event, (str, bytes, bytearray, memoryview)):
         event = _parse(event)
+        if not isinstance(event, (Mapping, list)):
+            raise EventError("Not a JSON object.", fix="Send one event, as an object.")
     is_object = getattr(type(event), "__attrs_attrs__", None) is not None
     if not is_object and not isinstance(event, Mapping):
         _refuse(event)

@@ -73,6 +73,7 @@ class GroupCommit:
         self._thread.submit(int).result()  # where no thread can be started, let it be known now, and not by a request
         self._notices = Notices(log)
         self._trouble: tuple[float, str] | None = None
+        self._full_at: float | None = None
         self.counts: Counter[str] = Counter(accepted=0, skipped=0, refused=0, failed=0)
         self.commits = 0
 
@@ -157,10 +158,21 @@ class GroupCommit:
             return [self._failure(error)] * len(taken)
         except Exception as error:  # noqa: BLE001 - as in _enter
             return [self._failure(SpoolError(type(error).__name__, path=str(self._store.folder)))] * len(taken)
-        if all(stored):
-            self._trouble = None
         self._committed()
-        return [None if one else self._full() for one in stored]
+        refused = [batch for batch, one in zip(taken, stored, strict=True) if not one]
+        if not refused:
+            self._has_room()
+            return [None] * len(taken)
+        refusal = self._full(self._crowded(refused))
+        return [None if one else refusal for one in stored]
+
+    def _crowded(self, refused: Sequence[Batch]) -> str:
+        """Say whose share of the spool has no room for events."""
+        try:
+            names = dict.fromkeys(name for batch in refused for name in self._store.crowded(batch.entries))
+        except SpoolError:
+            names = {}
+        return f": the share of {' and '.join(names)} is used up" if names else ""
 
     def _failure(self, error: SpoolError) -> Refusal:
         self._notices.warning("spool", "Events are refused until the spool can be written: %s", error)
@@ -169,9 +181,21 @@ class GroupCommit:
         self._trouble = (time.monotonic(), "the spool can't be written")
         return Refusal(503, "spoolUnavailable", "The event can't be stored now; send it again.", RETRY_AFTER)
 
-    def _full(self) -> Refusal:
-        self._trouble = (time.monotonic(), "the spool is full")
-        return Refusal(503, "spoolFull", "There is no room for the event now; send it again.", RETRY_AFTER)
+    def _full(self, whose: str = "") -> Refusal:
+        """Note that there is no room, and say so once."""
+        now = time.monotonic()
+        self._trouble = (now, f"the spool is full{whose}")
+        if self._full_at is None:
+            log.warning("The spool is full%s. Events are refused with 503 until there is room.", whose)
+        self._full_at = now
+        return Refusal(503, "spoolFull", f"There is no room for the event now{whose}. Send it again.", RETRY_AFTER)
+
+    def _has_room(self) -> None:
+        """Note that all fitted; said once it no longer goes back and forth with each delivery."""
+        self._trouble = None
+        if self._full_at is not None and time.monotonic() - self._full_at > TROUBLE_SECONDS:
+            self._full_at = None
+            log.info("The spool has room again: events are taken.")
 
     def _count(self, taken: Sequence[Batch], results: Sequence[Refusal | None]) -> None:
         unwanted = sum(1 for batch in taken if not batch.entries)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from http import HTTPStatus
 from typing import Any
 
 from starlette.applications import Starlette
@@ -29,6 +30,7 @@ def build(intake: Mapping[str, ASGIApp], routes: Sequence[Route], lifespan: Life
         lifespan: Is entered for as long as the server runs; gives the application's state.
         owner: The namespace of ``error_code`` in refusals.
     """
+    there = f"There is no such path. Events are taken by POST on {', '.join(intake)}."
 
     async def refused(_request: Request, error: Exception) -> Response:
         assert isinstance(error, Refusal)  # noqa: S101 - registered for this class only
@@ -38,7 +40,8 @@ def build(intake: Mapping[str, ASGIApp], routes: Sequence[Route], lifespan: Life
     async def failed(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
         code = _CODES.get(error.status_code, "failed")
-        return await refused(request, Refusal(error.status_code, code, str(error.detail), error.headers))
+        message = there if error.status_code == HTTPStatus.NOT_FOUND else str(error.detail)
+        return await refused(request, Refusal(error.status_code, code, message, error.headers))
 
     app = Starlette(
         routes=[*(Route(path, endpoint, methods=["POST"]) for path, endpoint in intake.items()), *routes],

@@ -20,6 +20,10 @@ _USUAL = frozenset({"localhost", "127.0.0.1"})
 """What nearly every request names, which need not be parsed."""
 
 
+Failed = Callable[[Scope, str, int | None, float, bytes], None]
+"""Is told of a request that failed: its path's label, status, seconds, and the answer's body."""
+
+
 def is_loopback(host: str) -> bool:
     """Tell whether a host name or address, without a port, is this machine's own."""
     name = host.strip("[]").lower()
@@ -96,22 +100,22 @@ def _hostname(url: str) -> str:
 
 
 class AccessLog:
-    """Counts every request and logs a line for it, without the query, or for those alone that failed.
+    """Counts every request and logs a line for it, without the query.
 
     Args:
         app: What comes behind.
         counters: The counters.
         label: Names a path in a bounded set; an unknown path is not repeated, as it may hold anything, a token too.
-        failures_only: Whether what succeeds is counted only: at thousands a second its lines would fill a disk.
+        failed: Is told of what failed, in the place of a line for each: at thousands a second they would fill a disk.
     """
 
     def __init__(
-        self, app: ASGIApp, counters: Counters, label: Callable[[str], str], *, failures_only: bool = False
+        self, app: ASGIApp, counters: Counters, label: Callable[[str], str], *, failed: Failed | None = None
     ) -> None:
         self._app = app
         self._counters = counters
         self._label = label
-        self._failures_only = failures_only
+        self._failed = failed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on and note its status; None is a connection that got no whole answer's start."""
@@ -119,23 +123,28 @@ class AccessLog:
             await self._app(scope, receive, send)
             return
         status: int | None = None
+        answer = b""
         began = time.monotonic()
 
         async def noting(message: Message) -> None:
-            nonlocal status
+            nonlocal status, answer
             if message["type"] == "http.response.start":
                 status = message["status"]
+            elif not answer and status is not None and status >= HTTPStatus.BAD_REQUEST:
+                answer = message.get("body", b"")
             await send(message)
 
         try:
             await self._app(scope, receive, noting)
         finally:
-            self._note(scope, status, time.monotonic() - began)
+            self._note(scope, status, time.monotonic() - began, answer)
 
-    def _note(self, scope: Scope, status: int | None, seconds: float) -> None:
+    def _note(self, scope: Scope, status: int | None, seconds: float, answer: bytes) -> None:
         path = self._label(scope["path"])
         self._counters.answered(path, status)
-        if self._failures_only and status is not None and status < HTTPStatus.BAD_REQUEST:
+        if self._failed is not None:
+            if status is None or status >= HTTPStatus.BAD_REQUEST:
+                self._failed(scope, path, status, seconds, answer)
             return
         # Written by hand: a logging record a request costs as much as reading one.
         line = f"{_stamp(int(time.time()))} {scope['method']} {path} {status or 'dropped'} {seconds * 1000:.0f} ms\n"

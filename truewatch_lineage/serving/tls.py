@@ -44,12 +44,20 @@ class Tls:
 
     def _load(self) -> None:
         certificate, key = self._files
+        asked: list[bool] = []
+
+        def no_passphrase() -> str:
+            """Answer in the place of OpenSSL's own question on the terminal."""
+            asked.append(True)
+            return ""
+
         try:
             # First into one that is thrown away: a context keeps the certificate where the key turns out another's.
             for context in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), self.context):
-                context.load_cert_chain(certificate, key, password=_no_passphrase)
+                context.load_cert_chain(certificate, key, password=no_passphrase)
         except ssl.SSLError as error:
-            problem = f"The certificate and the key can't be used: {error.reason or 'they are no PEM'}."
+            reason = "the key has a passphrase" if asked else error.reason or "they are no PEM"
+            problem = f"The certificate and the key can't be used: {reason}."
             fix = "Give the chain and its own key, both PEM, the key without a passphrase."
             raise ConfigError(problem, key="--tls-cert", source=f"{certificate}, {key}", fix=fix) from None
         except OSError as error:
@@ -61,11 +69,6 @@ class Tls:
         except OSError as error:
             raise _unreadable(error) from None
         return tuple((info.st_ino, info.st_size, info.st_mtime_ns) for info in found)
-
-
-def _no_passphrase() -> str:
-    """Answer in the place of OpenSSL's own question on the terminal."""
-    return ""
 
 
 def _unreadable(error: OSError) -> ConfigError:

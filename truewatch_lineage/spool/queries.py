@@ -41,6 +41,12 @@ def standing(connection: sqlite3.Connection, destination: int) -> Standing:
     return from_row(Standing, row) if row else Standing()
 
 
+def body_bytes(connection: sqlite3.Connection, destination: int) -> int:
+    """Return how many bytes of bodies a destination has stored."""
+    row = connection.execute("SELECT bytes FROM destination WHERE id = ?", (destination,)).fetchone()
+    return int(row[0]) if row else 0
+
+
 def is_pending(connection: sqlite3.Connection, event_id: int) -> bool:
     """Tell whether an event waits."""
     query = "SELECT 1 FROM event WHERE id = ? AND state = 0"

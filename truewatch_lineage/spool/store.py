@@ -111,6 +111,23 @@ class Store:
             self.ballast.fill()
         return self._retried(lambda: self._with_room(lambda: self._put_groups(groups, wait)))
 
+    def crowded(self, entries: Iterable[Entry]) -> list[str]:
+        """Name the destinations whose share has no room for what an event comes to for them.
+
+        Args:
+            entries: As of one of `put_groups`'s groups.
+
+        Raises:
+            SpoolError: If the spool can't be read.
+        """
+
+        def look(connection: sqlite3.Connection) -> list[str]:
+            ids = ((entry, self._id(connection, entry.binding)) for entry in entries if entry.dead is None)
+            used = ((entry, queries.body_bytes(connection, destination)) for entry, destination in ids)
+            return [entry.binding.name for entry, size in used if not self._share.holds(size + len(entry.body or b""))]
+
+        return self._read(look)
+
     def heads(self, binding: Binding, limit: int, *, leave_out: Collection[int] = ()) -> list[Queued]:
         """Return the oldest events that may leave now: the first of each lane whose time has come.
 
@@ -136,6 +153,10 @@ class Store:
             SpoolError: If the spool can't be read.
         """
         return self._read(lambda connection: queries.least_tried(connection, self._id(connection, binding)))
+
+    def place(self, event_id: int) -> str:
+        """Return the command that shows an event."""
+        return f"`truewatch-lineage spool show {event_id}`"
 
     def settle(self, binding: Binding, settlements: Iterable[Settlement], standing: Standing) -> None:
         """Write down what became of attempts and how the destination stands now, in one commit.

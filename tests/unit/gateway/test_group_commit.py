@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -107,6 +108,29 @@ def test_a_commit_that_fails_is_everybodys_503(commit, monkeypatch, caplog, erro
     assert answers(commit, [body("a")]) == [None]
     assert commit.trouble() is None
     assert commit.counts == {"accepted": 1, "skipped": 0, "refused": 0, "failed": 2}
+
+
+def test_a_full_share_is_told_once_and_so_is_its_end(settings, monkeypatch, caplog):
+    """By the destination's name; each delivery makes room for one event, which is no end of it."""
+    store = Store(settings.spool_dir, durability="process", max_bytes=4000)
+    commit = GroupCommit(store, Door(settings), lambda: None)
+    large = body("large", x={"y": os.urandom(5000).hex()})
+    with caplog.at_level(logging.INFO):
+        for _ in range(3):
+            (refused,) = answers(commit, [large])
+            assert (refused.status, refused.code) == (503, "spoolFull")
+            assert "the share of default is used up" in refused.message
+            assert commit.trouble() == "the spool is full: the share of default is used up"
+            assert answers(commit, [body("small")]) == [None]
+            assert commit.trouble() is None
+        monkeypatch.setattr(module, "TROUBLE_SECONDS", -1.0)
+        assert answers(commit, [body("s")]) == [None]
+    commit.close()
+    store.close()
+    assert [record.getMessage() for record in caplog.records] == [
+        "The spool is full: the share of default is used up. Events are refused with 503 until there is room.",
+        "The spool has room again: events are taken.",
+    ]
 
 
 def test_a_fault_of_ours_is_one_events_500(commit, monkeypatch, caplog):

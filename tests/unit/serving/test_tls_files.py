@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cryptography.hazmat.primitives import serialization
 from support.certificates import Authority
 
 from truewatch_lineage.errors import ConfigError
@@ -31,6 +32,17 @@ def test_a_key_that_is_another_certificates_is_an_error(tmp_path, file):
     other = Authority(tmp_path).key_and_certificate(tmp_path / "other.pem")
     with pytest.raises(ConfigError, match="can't be used"):
         Tls(file, other)
+
+
+def test_a_key_with_a_passphrase_is_told_as_such(tmp_path, file):
+    """OpenSSL itself says nothing of it; it must not ask on the terminal either."""
+    private = serialization.load_pem_private_key(file.read_bytes(), None)
+    encryption = serialization.BestAvailableEncryption(b"swordfish")
+    locked = tmp_path / "locked.pem"
+    form = serialization.PrivateFormat.PKCS8
+    locked.write_bytes(private.private_bytes(serialization.Encoding.PEM, form, encryption))
+    with pytest.raises(ConfigError, match=r"can't be used: the key has a passphrase"):
+        Tls(file, locked)
 
 
 def test_a_broken_renewal_leaves_what_was(tmp_path, file):

@@ -238,6 +238,8 @@ def test_a_group_is_stored_whole_or_not_at_all(make):
     store.put([Entry(B, "run:0", b"0" * 90)])
     both = [Entry(A, "run:1", b"x" * 60), Entry(B, "run:1", b"x" * 60)]
     assert store.put_groups([both, [Entry(A, "run:2", b"y" * 60)], []]) == [False, True, True]
+    assert store.crowded([Entry(A, "run:1", b"x" * 40), Entry(B, "run:1", b"x" * 40)]) == [B.name]
+    assert store.crowded([Entry(B, "run:1", b"x" * 60, dead="no")]) == []
     assert (store.pending(A), store.pending(B)) == (1, 1)
     audit(store)
 

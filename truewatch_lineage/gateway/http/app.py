@@ -9,6 +9,7 @@ from typing import Final
 from starlette.types import ASGIApp
 
 from truewatch_lineage.gateway.http.entrance import OWNER, PATHS, Entrance
+from truewatch_lineage.gateway.http.failures import Failures
 from truewatch_lineage.gateway.http.state import State
 from truewatch_lineage.serving import application
 from truewatch_lineage.serving.counters import Counters
@@ -42,7 +43,7 @@ def build_app(entrance: Entrance, state: State, gate: Gate, counters: Counters, 
     intake = {path: entrance.at(status) for path, status in PATHS.items()}
     app = application.build(intake, state.routes(), lifespan, owner=OWNER)
     door = Doorkeeper(app, gate, owner=OWNER, loopback=loopback, is_open=_is_open)
-    return AccessLog(door, counters, _label, failures_only=True)
+    return AccessLog(door, counters, _label, failed=Failures(gate, _KNOWN))
 
 
 def _is_open(path: str) -> bool:

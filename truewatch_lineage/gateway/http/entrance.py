@@ -106,6 +106,7 @@ class Entrance:
             self._gate.check(scope, EVERYWHERE)
             self._check_open()
             data = await read_body(scope, receive, self._limits, lease)
+            _check_body(data)
             await self._sink.add(data, self._gate.secrets(scope))
         except Refusal as refusal:
             return refusal
@@ -116,3 +117,8 @@ class Entrance:
             raise Refusal(503, "stopping", "The gateway is stopping; send the event again.", _BUSY)
         if self._counters.now > self.max_connections:
             raise Refusal(503, "tooManyConnections", "There are too many connections; send the event again.", _BUSY)
+
+
+def _check_body(data: bytes) -> None:
+    if not data:
+        raise Refusal(400, "invalidEvent", "The body is empty.")

@@ -15,7 +15,8 @@ DEAD_LETTERS: Final = ".dead-letters"
 """What follows the topic's name in that of its dead letters, where none is named."""
 
 _TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-_ADDRESS: Final = re.compile(r"(?:[a-z]+://)?(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?")
+_ADDRESS: Final = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\]):(?P<port>\d{1,5})")
+_LARGEST_PORT: Final = 65_535
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,10 @@ class KafkaOptions:
         Raises:
             ConfigError: One of them can't be used.
         """
-        for address in self.bootstrap.split(","):
-            if not _ADDRESS.fullmatch(address.strip()):
-                raise ConfigError(
-                    "The brokers are no list of host:port.", key="--kafka-bootstrap", fix="Write host:9092,host2:9092."
-                )
+        if not all(map(_is_address, self.bootstrap.split(","))):
+            without = ", without kafka://" if "://" in self.bootstrap else ""
+            problem, fix = "The brokers are no list of host:port.", f"Write host:9092,host2:9092{without}."
+            raise ConfigError(f"--kafka-bootstrap: {problem}", key="--kafka-bootstrap", fix=fix)
         _check_topic(self.topic, "--topic")
         _check_topic(self.dead_letters, "--dead-letter-topic")
         if self.dead_letters == self.topic:
@@ -66,6 +66,11 @@ class KafkaOptions:
             )
         if not self.group.strip():
             raise ConfigError("The consumer group has no name.", key="--group", fix="Name one for all gateways.")
+
+
+def _is_address(text: str) -> bool:
+    found = _ADDRESS.fullmatch(text.strip())
+    return found is not None and 0 < int(found["port"]) <= _LARGEST_PORT
 
 
 def _check_topic(name: str, key: str) -> None:

@@ -8,7 +8,7 @@ from truewatch_lineage.errors import ConfigError
 from truewatch_lineage.gateway.kafka import KafkaOptions
 
 
-@pytest.mark.parametrize("bootstrap", ["k:9092", "k1.example:9092, k2.example:9092", "127.0.0.1:1", "[::1]:9092", "k"])
+@pytest.mark.parametrize("bootstrap", ["k:9092", "k1.example:9092, k2.example:9092", "127.0.0.1:1", "[::1]:9092"])
 def test_brokers_are_a_list_of_addresses(bootstrap):
     """As librdkafka takes them."""
     KafkaOptions(bootstrap, "lineage", "g").check()
@@ -19,6 +19,12 @@ def test_brokers_are_a_list_of_addresses(bootstrap):
     [
         ({"bootstrap": ""}, "--kafka-bootstrap"),
         ({"bootstrap": "k:9092,"}, "--kafka-bootstrap"),
+        ({"bootstrap": "k"}, "--kafka-bootstrap"),
+        ({"bootstrap": "k1:9092,k2"}, "--kafka-bootstrap"),
+        ({"bootstrap": "k1:9092 k2:9092"}, "--kafka-bootstrap"),
+        ({"bootstrap": "k:0"}, "--kafka-bootstrap"),
+        ({"bootstrap": "k:65536"}, "--kafka-bootstrap"),
+        ({"bootstrap": "http://k:9092"}, "--kafka-bootstrap"),
         ({"bootstrap": "user:password@k:9092"}, "--kafka-bootstrap"),
         ({"topic": ""}, "--topic"),
         ({"topic": "^lin.*"}, "--topic"),
@@ -42,3 +48,9 @@ def test_what_can_not_work_is_refused(changes, key):
 def test_dead_letters_have_a_topic_of_their_own(named, topic):
     """By default the topic's name with .dead-letters."""
     assert KafkaOptions("k:9092", "lineage", "g", dead_letter_topic=named).dead_letters == topic
+
+
+def test_a_url_in_the_brokers_place_is_told_how_to_write_it():
+    """A destination's url begins with kafka://; librdkafka would try its own way with it, and say nothing."""
+    with pytest.raises(ConfigError, match=r"host:port\. Write host:9092,host2:9092, without kafka://\."):
+        KafkaOptions("kafka://k:9092", "lineage", "g").check()
