@@ -288,3 +288,15 @@ def test_a_wrong_endpoint_is_blamed_itself(env) -> None:
 
     assert step["fix"] == "Check the endpoint: TrueWatch DataWay has /v1/write/openlineage, not /v1/write/linage."
     assert step["fix"] not in step["detail"]
+
+
+def test_a_destination_that_asks_for_a_token_where_none_is_set_is_told(env) -> None:
+    """Not that the token was refused: there was none."""
+    env.pop("token")
+
+    ran = run("check", "--json", env=env | {"destination": "openlineage"})
+
+    assert (ran.code, _steps(ran)["token"]["status"]) == (1, "ok")
+    assert _steps(ran)["token"]["detail"] == "none is set; this kind may need none"
+    assert _steps(ran)["START"]["detail"] == "OpenLineage endpoint asks for a token, and none was sent"
+    assert "TRUEWATCH_LINEAGE_TOKEN_FILE" in _steps(ran)["START"]["fix"]

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
+from http import HTTPStatus
 from typing import Any, Final
 
 from truewatch_lineage.cli import kafka_steps, steps
@@ -28,6 +29,8 @@ JOB: Final = "check"
 _PRODUCER: Final = "urn:truewatch-lineage:check"
 _OF_A_TLS_PORT: Final = (None, 400)
 """How servers answer plain HTTP on a port for TLS: with an alert, which is no HTTP, by hanging up, or with a 400."""
+
+_NONE_SENT: Final = ("asks for a token, and none was sent", "Set token_file (TRUEWATCH_LINEAGE_TOKEN_FILE).")
 
 
 def all_steps(settings: Settings, run_id: str, *, sends: bool = True) -> Iterator[Step]:
@@ -129,6 +132,10 @@ def _what_next(outcome: Outcome, destination: DestinationSettings) -> tuple[str,
     elif outcome.verdict is Verdict.DEAD:
         what = outcome.reason
         fix = "The destination takes no event of this form. Check that destination and url fit together."
+    sends_none = destination.profile.sends_token and destination.token_source is None
+    if sends_none and outcome.status == HTTPStatus.UNAUTHORIZED:
+        asks, fix = _NONE_SENT
+        what = f"{destination.profile.label} {asks}"
     if destination.url.startswith("http://") and outcome.status in _OF_A_TLS_PORT:
         fix = f"If that port speaks TLS, the url must start with https://. {fix}"
     return what, fix

@@ -166,7 +166,7 @@ def token_step(destination: DestinationSettings) -> Step:
         if destination.profile.needs_token:
             fix = "Run check where the courier runs, with its settings."
             return Step("token", "WARN", "none is set here: delivery is left to a courier", fix, name)
-        return Step("token", "ok", "none is set, and none is needed", None, name)
+        return Step("token", "ok", "none is set; this kind may need none", None, name)
     with logs.kept():  # the warning of a file is a part of the step
         try:
             source.get()
