@@ -12,7 +12,7 @@ from truewatch_lineage.events.validate import Finding, refusals
 from truewatch_lineage.intake import Batch, Intake
 from truewatch_lineage.serving.answers import Refusal
 
-_SHOWN: Final = 5
+_SHOWN: Final = 20
 
 
 class Door:
