@@ -16,6 +16,7 @@ from truewatch_lineage.events.redact import Redactor
 from truewatch_lineage.events.serialise import dumps, normalise, to_tree
 from truewatch_lineage.notices import Notices
 from truewatch_lineage.spool import Binding, Entry
+from truewatch_lineage.words import printable
 
 log = logging.getLogger(__name__)
 
@@ -128,8 +129,9 @@ class Intake:
             body = _fit(destination, tree, data)
         except Exception as error:  # noqa: BLE001 - an outermost guard: the other destinations still get the event
             reason = self.reason(error)
-            text = "An event for %s can't be sent and is kept as a dead letter: %s"
-            self._notices.warning(f"event {destination.name}", text, destination.name, reason)
+            text = "An event for %s (%s) can't be sent and is kept as a dead letter: %s"
+            about = ", ".join(printable(one) for one in (_about(identity), identity.lane) if one)
+            self._notices.warning(f"event {destination.name}", text, destination.name, about, reason)
             batch.entries.append(_dead(binding, identity, batch.packed(), reason))
             return
         packed = batch.packed() if body is data else compress(body)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+_LONGEST: Final = 200
+
 
 def counted(number: int, what: str) -> str:
     """Return ``1 event``, ``2 events``, ``1,234 bytes``: for people, never for programs.
@@ -11,6 +15,17 @@ def counted(number: int, what: str) -> str:
         what: Of what, in the singular, by a noun whose plural ends with s alone.
     """
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def printable(text: str, most: int = _LONGEST) -> str:
+    """Return text of others' on one line of a log: what is not printable is escaped, and it is cut.
+
+    Args:
+        text: The text.
+        most: How many characters are kept.
+    """
+    kept = text if len(text) <= most else f"{text[:most]}…"
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in kept)
 
 
 def span(seconds: float) -> str:

@@ -167,3 +167,40 @@ def test_it_tells_of_events_that_wait_under_other_settings(receiver, env, tmp_pa
             "1",
             "truewatch-lineage spool rebind default",
         )
+
+
+def test_it_tries_a_paused_destination_once_at_its_start(receiver, env, tmp_path) -> None:
+    """Whoever starts it may have mended what was down; what waits is told, and an hour is not waited for."""
+    receiver.faults([{"status": 503, "headers": {"Retry-After": "3600"}, "times": 1}])
+    assert run("send", ndjson(tmp_path / "e.ndjson", tree()), env=env).code == 75
+    with _courier(env) as child:
+        assert _line(child, "default: 1 event waits, retry at 20.* and once now: .*503")
+        assert _line(child, "is delivered again")
+        receiver.wait_for_events(1, timeout=5)
+
+
+def test_a_start_is_one_try_of_a_paused_destination(receiver, env, tmp_path) -> None:
+    """Where it still fails, the pause counts again."""
+    receiver.faults([{"status": 503, "headers": {"Retry-After": "3600"}, "times": 9}])
+    assert run("send", ndjson(tmp_path / "e.ndjson", tree(), tree()), env=env).code == 75
+    asked = receiver.statuses()["503"]
+    with _courier(env) as child:
+        _line(child, "2 events wait, retry at")
+        while receiver.statuses()["503"] == asked:
+            time.sleep(0.02)
+        time.sleep(0.5)
+
+        assert run("spool", "status", "--json", env=env).json["pending"] == 2
+    assert receiver.statuses()["503"] == asked + 1
+
+
+def test_a_dead_letter_is_told_by_job_id_and_path(receiver, env, tmp_path) -> None:
+    """So that nobody has to look for which of thousands it was."""
+    with _courier(env) as child:
+        _line(child, "Delivering from")
+        left = env | {"delivery": "spool"}
+        assert run("send", ndjson(tmp_path / "e.ndjson", tree(eventTime="now")), env=left).code == 1
+
+        found = _line(child, r"is kept as a dead letter: .*\(job ns/job, lane run:\S+, `(.*)`\) (.*)")
+        assert found[1].startswith("truewatch-lineage spool show ")
+        assert found[2] == "$.eventTime: Not an ISO 8601 timestamp."

@@ -36,3 +36,17 @@ def test_events_that_come_while_a_destination_is_stopped_and_nothing_waits_are_t
         courier.finish(1)
         courier.stop()
     assert (dead.event.offsets, dead.status) == (coming, 400)
+
+
+def test_a_refused_message_is_told_by_its_place_in_the_topic(caplog):
+    """Whoever looks for it looks in the topic, not in the spool."""
+    with Receiver() as receiver:
+        settings = load({"url": receiver.url, "token": "not-asked-for", "destination": "openlineage"})
+        binding = binding_of(settings.destinations[0])
+        stage = Stage([binding], topic="orders")
+        stage.add([message(Offsets(3), 17, bindings=[binding])])
+        courier = Courier(stage, settings.destinations, connections=1)
+        courier.drain(5)
+        courier.stop()
+    [told] = [text for text in caplog.messages if "kept as a dead letter" in text]
+    assert "(lane kafka:a, orders[3]@17) $.eventTime: Missing." in told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from truewatch_lineage.words import counted, span
+from truewatch_lineage.words import counted, printable, span
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,12 @@ def test_counts_agree_with_their_noun_and_show_their_thousands(number, text) -> 
 def test_times_are_told_in_the_largest_unit_of_which_there_are_two(seconds, text) -> None:
     """So that no noun needs a singular, and no number is long."""
     assert span(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("etl/jö b", "etl/jö b"), ("a\nb\x1b[0m", "a\\nb\\x1b[0m"), ("\ud800", "\\ud800"), ("x" * 201, "x" * 200 + "…")],
+)
+def test_others_text_takes_one_line_of_a_log(text, shown) -> None:
+    """No name of a job can write a line of its own, or fill the log."""
+    assert printable(text) == shown

@@ -51,7 +51,7 @@ def command(metrics_port: int | None) -> None:
     logs.show_progress()
     courier = Courier(store, settings.destinations)
     with stopped_by_signal() as stopped, _metrics(metrics_port, store, courier):
-        courier.start(poll=_POLL)
+        courier.start(poll=_POLL, probe=True)
         for destination in settings.destinations:
             log.info("Delivering from %s to %s (%s).", store.folder, destination.name, destination.url)
             _tell_others(store, destination.name, bound_elsewhere(store, binding_of(destination)))

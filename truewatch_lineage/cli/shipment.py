@@ -12,8 +12,8 @@ from truewatch_lineage.config import Settings
 from truewatch_lineage.courier import Courier, binding_of
 from truewatch_lineage.delivery.outcome import CACHED
 from truewatch_lineage.errors import EventError
+from truewatch_lineage.events.faults import faults_in_words
 from truewatch_lineage.events.serialise import to_tree
-from truewatch_lineage.events.validate import validate
 from truewatch_lineage.intake import Intake
 from truewatch_lineage.spool import Binding, Entry, Store
 from truewatch_lineage.spool.fates import Fate, fates
@@ -29,7 +29,6 @@ _MOST_FLYING: Final = 5000
 """Events that are followed at once: more are not read before some have arrived, however large the file."""
 
 _SHORTEST_LOOK, _LONGEST_LOOK = 0.01, 0.25
-_PATHS_SHOWN: Final = 3
 
 Tell = Callable[[str], None]
 
@@ -218,9 +217,6 @@ def _faults(store: Store, event_id: int, kind: str) -> str:
     if found is None or found[1] is None:
         return ""
     try:
-        findings = validate(to_tree(found[1]), kind)
+        return faults_in_words(to_tree(found[1]), kind)
     except EventError:
         return ""
-    errors = [f"{finding.path}: {finding.message}" for finding in findings if finding.severity == "error"]
-    more = f" (and {len(errors) - _PATHS_SHOWN} more)" if len(errors) > _PATHS_SHOWN else ""
-    return "".join(f" {error}" for error in errors[:_PATHS_SHOWN]) + more

@@ -51,17 +51,19 @@ class Courier:
         self._leaders = {binding_of(one): Leader(queue, one, connections, chance) for one in destinations}
         self._services: list[Service] = []
 
-    def start(self, *, poll: float) -> None:
+    def start(self, *, poll: float, probe: bool = False) -> None:
         """Deliver in the background: a daemon thread for each destination, so that none delays another.
 
         Args:
             poll: Seconds between two looks for events of other processes.
+            probe: Tell what waits and try paused destinations once at the start, due or not; for processes that only
+                deliver, which somebody starts: were every task of a job to do so, an outage would cost each a request.
 
         Raises:
             RuntimeError: If no thread can be started, as at interpreter exit.
         """
         for leader in self._leaders.values():
-            service = Service(self._queue, leader, poll)
+            service = Service(self._queue, leader, poll, probe=probe)
             service.start()
             self._services.append(service)
 

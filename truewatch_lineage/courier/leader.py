@@ -14,6 +14,7 @@ from typing import Final
 from truewatch_lineage.config import DestinationSettings
 from truewatch_lineage.courier.policy import Attempt, Moment, decide, reopened
 from truewatch_lineage.courier.queue import Queue
+from truewatch_lineage.courier.refused import Refused
 from truewatch_lineage.courier.telling import Telling
 from truewatch_lineage.courier.workers import Finished, Window, Workers
 from truewatch_lineage.delivery.outcome import Outcome, Verdict
@@ -209,14 +210,18 @@ class Leader:
 
     def _settle(self, finished: list[Finished]) -> None:
         before = standing = self.standing()
-        settlements = []
+        settlements, letters = [], []
         for attempt, outcome in sorted(finished, key=lambda pair: pair[0].number):
             self._window.note(outcome)
             moment = Moment(self._queue.clock(), self._chance)
             settlement, standing = decide(standing, attempt, outcome, moment)
             settlements.append(settlement)
+            if settlement.result == "dead":
+                place = self._queue.place(settlement.id)  # which a queue may not know once it is settled
+                letters.append(Refused(attempt.event, self.binding.kind, place, settlement.reason))
         self._queue.settle(self.binding, settlements, standing)
         self._told.settled(before, standing, settlements)
+        self._told.refused(letters)
         self._queue.relieve()
 
     def _fingerprint(self) -> str | None:

@@ -49,6 +49,9 @@ class Queue(Protocol):
     def is_pending(self, event_id: int) -> bool:
         """Tell whether an event still waits."""
 
+    def place(self, event_id: int) -> str:
+        """Say where people find a waiting event, also once it is a dead letter."""
+
     def lane_due(self, event_id: int) -> float | None:
         """Return when the head of a waiting event's lane is due, in epoch seconds; None if the event waits no more."""
 

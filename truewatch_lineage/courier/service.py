@@ -14,6 +14,7 @@ from typing import Final
 from truewatch_lineage.courier.inline import drain
 from truewatch_lineage.courier.leader import Leader
 from truewatch_lineage.courier.queue import Queue
+from truewatch_lineage.courier.telling import at_start
 from truewatch_lineage.errors import SpoolError
 from truewatch_lineage.notices import Notices
 
@@ -35,12 +36,14 @@ class Service:
         waiting: What the leader drains.
         leader: Of the destination.
         poll: Seconds between two looks for events of other processes; `wake` tells of this one's.
+        probe: Tell at the start what waits, and try a paused destination once, due or not.
     """
 
-    def __init__(self, waiting: Queue, leader: Leader, poll: float) -> None:
+    def __init__(self, waiting: Queue, leader: Leader, poll: float, *, probe: bool = False) -> None:
         self._waiting = waiting
         self._leader = leader
         self._poll = poll
+        self._probe = probe
         # Not an Event: `finish` may be called by the garbage collector, in the middle of anything, and this queue alone
         # may be put to there (https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
         self._signals: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -84,6 +87,8 @@ class Service:
 
     def _run(self) -> None:
         is_signalled = True
+        if self._probe:
+            self._guarded(self._begin)
         while self._finish_by == math.inf:
             self._guarded(partial(self._turn, is_signalled=is_signalled))
             is_signalled = self._rest()
@@ -108,6 +113,25 @@ class Service:
         self._is_signalled = False  # before the next look: what was stored until here is found by it
         return True
 
+    def _begin(self) -> None:
+        """Tell what waits, and try a destination once that is paused: whoever starts this may have mended it."""
+        binding = self._leader.binding
+        standing, waiting = self._leader.standing(), self._waiting.pending(binding)
+        if waiting:
+            log.info("%s: %s", binding.name, at_start(standing, waiting, self._waiting.clock()))
+        if waiting and standing.state == "paused":
+            self._lead(probe=True)
+
+    def _lead(self, *, probe: bool = False) -> bool:
+        """Lead unless another does; returns whether it did."""
+        if not self._leader.try_lead():
+            return False
+        try:
+            self._leader.lead(goal=lambda: False, deadline=self._finish_by, threads=True, probe=probe)
+        finally:
+            self._leader.resign()
+        return True
+
     def _turn(self, *, is_signalled: bool) -> None:
         """Lead while something is due; costs one small query where nothing has changed."""
         # Commits of this process do not change the version; `wake` tells of them.
@@ -118,13 +142,9 @@ class Service:
         standing = self._leader.standing()
         wait = self._leader.wait_seconds(standing)
         if wait == 0.0:
-            if not self._leader.try_lead():
+            if not self._lead():
                 self._next = time.monotonic() + self._poll  # whoever leads may be killed without a trace
                 return
-            try:
-                self._leader.lead(goal=lambda: False, deadline=self._finish_by, threads=True)
-            finally:
-                self._leader.resign()
             standing = self._leader.standing()
             wait = self._leader.wait_seconds(standing)
         self._next = time.monotonic() + (min(wait, _PARKED_REST) if standing.state == "parked" else wait)

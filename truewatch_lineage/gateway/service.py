@@ -118,7 +118,7 @@ class Gateway:
             RuntimeError: The server could not be started; its thread has said why.
         """
         collect_seldom()
-        self._courier.start(poll=POLL_SECONDS)
+        self._courier.start(poll=POLL_SECONDS, probe=True)
         if self._kafka is not None:
             self._kafka.start()
         self._serving.start()

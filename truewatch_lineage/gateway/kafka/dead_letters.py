@@ -116,7 +116,14 @@ class DeadLetters:
             return
         self._posting.discard(parcel)
         self.written += 1
+        self._tell(parcel)
         self._stage.finish(parcel)
+
+    def _tell(self, parcel: Parcel) -> None:
+        """Tell of what never was tried; who tried the others has told."""
+        if parcel.status is None and not parcel.attempts:
+            where, name, reason = f"{self._source}{parcel.event}", parcel.entry.binding.name, parcel.entry.dead
+            self._notices.warning("untried", "%s can't be sent to %s and is a dead letter: %s", where, name, reason)
 
     def _failed(self, parcel: Parcel, error: KafkaError | None) -> None:
         self._posting.discard(parcel)

@@ -34,6 +34,10 @@ class Event:
     left: int = 0
     mark: Mark | None = None
 
+    def __str__(self) -> str:
+        """Return its place in its topic, as ``[partition]@offset``."""
+        return f"[{self.offsets.partition}]@{self.offset}"
+
 
 @dataclass(slots=True, eq=False)
 class Parcel:

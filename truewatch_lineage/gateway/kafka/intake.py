@@ -53,7 +53,7 @@ class KafkaIntake:
         bindings = [binding_of(destination) for destination in settings.destinations]
         clients = Clients(options)
         self._topic = options.topic
-        self._stage = Stage(bindings, options.max_events)
+        self._stage = Stage(bindings, options.max_events, topic=options.topic)
         self._courier = Courier(self._stage, settings.destinations)
         self._preparation = Preparation(settings)
         self._spill = Spill(self._stage, store, bindings, options.hold_seconds)

@@ -49,6 +49,7 @@ class Stage:
         bindings: The destinations.
         max_events: How many events may be read that may not be committed.
         clock: The wall clock, in epoch seconds.
+        topic: Where they come from, for messages.
 
     Attributes:
         delivered: How many events each destination has taken, by its name.
@@ -56,8 +57,13 @@ class Stage:
     """
 
     def __init__(
-        self, bindings: Sequence[Binding], max_events: int = MAX_EVENTS, clock: Callable[[], float] = time.time
+        self,
+        bindings: Sequence[Binding],
+        max_events: int = MAX_EVENTS,
+        clock: Callable[[], float] = time.time,
+        topic: str = "",
     ) -> None:
+        self._topic = topic
         self.clock = clock
         self.max_events = max_events
         self.delivered: Counter[str] = Counter({binding.name: 0 for binding in bindings})
@@ -118,6 +124,12 @@ class Stage:
         """Tell whether an event still waits."""
         with self._lock:
             return any(lanes.get(event_id) is not None for lanes in self._lanes.values())
+
+    def place(self, event_id: int) -> str:
+        """Return ``topic[partition]@offset`` of a waiting event; empty if it waits no more."""
+        with self._lock:
+            found = (lanes.get(event_id) for lanes in self._lanes.values())
+            return next((f"{self._topic}{parcel.event}" for parcel in found if parcel is not None), "")
 
     def lane_due(self, event_id: int) -> float | None:
         """Return when a waiting event's own time comes, in epoch seconds; None if it waits no more."""
