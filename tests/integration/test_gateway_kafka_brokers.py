@@ -96,10 +96,12 @@ def test_without_a_broker_it_starts_and_waits(settings, tmp_path):
         assert running.metrics()["broker_answers"] == 0
 
 
-def test_a_missing_topic_is_told(kafka, settings, tmp_path):
-    """Not ready, by its name."""
-    with Running(kafka, "no-such-topic", tmp_path / "spool", settings) as running:
+def test_a_missing_topic_is_told(kafka, settings, tmp_path, caplog):
+    """Not ready, by its name; that of dead letters is looked for at the start too, and is not made by that."""
+    with caplog.at_level(logging.WARNING), Running(kafka, "no-such-topic", tmp_path / "spool", settings) as running:
         until(lambda: "no-such-topic" in (running.intake.problem() or ""))
+        assert running.intake.problem().endswith("create it, or check --topic")
+        until(lambda: "no-such-topic.dead-letters, is not there. Create it" in caplog.text)
 
 
 @pytest.mark.parametrize("listener", ["sasl", "tls"])

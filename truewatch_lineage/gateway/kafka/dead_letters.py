@@ -24,6 +24,7 @@ HEADER: Final = "truewatch."
 
 _AT_ONCE: Final = 500
 _PAUSE_SECONDS: Final = 1.0
+_ASK_SECONDS: Final = 5.0
 _TOO_LARGE: Final = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE})
 _NEVER: Final = 1_000
 """As many failures as no letter has that may still succeed."""
@@ -53,6 +54,17 @@ class DeadLetters:
     def __len__(self) -> int:
         """Count those that are not acknowledged yet."""
         return len(self._waiting) + len(self._posting)
+
+    def look_for_topic(self) -> None:
+        """Warn where the topic is not there, before the first dead letter finds out; waits some time for a broker."""
+        try:
+            # All of them are asked for: a broker may make one that is asked for by its name.
+            found = self._producer.list_topics(timeout=_ASK_SECONDS).topics
+        except KafkaException:
+            return  # that no broker answers is told elsewhere
+        if self._topic not in found:
+            fix = "Create it, or check --dead-letter-topic"
+            log.warning("The topic of dead letters, %s, is not there. %s.", self._topic, fix)
 
     def turn(self) -> None:
         """Hand what is new to the producer, and take what the broker has acknowledged; never waits."""

@@ -6,6 +6,7 @@ or, where it waits for too long, committed to the gateway's own spool.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterable
 from typing import Final
@@ -73,6 +74,8 @@ class KafkaIntake:
         """Join the group, read and deliver, in daemon threads."""
         self._courier.start(poll=_POLL_SECONDS)
         self._reader.start()
+        name = "truewatch-lineage-kafka-look"
+        threading.Thread(target=self._dead_letters.look_for_topic, name=name, daemon=True).start()
 
     def stop(self, timeout: float) -> None:
         """Read no more, deliver what is due, commit and leave the group; what is left stays in Kafka.

@@ -23,6 +23,8 @@ FULL_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.05
 _REST: Final = 0.005
 _AHEAD_BYTES: Final = 8 * MIB
+_NO_TOPIC: Final = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})  # noqa: SLF001 - public
+_FIX: Final = "create it, or check --topic"
 
 
 class Messages:
@@ -105,6 +107,6 @@ class Messages:
             self.trouble = None
             return True
         if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - its public name in confluent-kafka
-            self.trouble = error.str()
-            self._notices.warning(error.name(), "Kafka: %s", error.str())
+            self.trouble = f"{error.str()}: {_FIX}" if error.code() in _NO_TOPIC else error.str()
+            self._notices.warning(error.name(), "Kafka: %s", self.trouble)
         return False
