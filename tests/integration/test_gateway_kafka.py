@@ -78,7 +78,7 @@ def test_what_says_nothing_is_skipped(kafka, receiver, tmp_path):
     assert dict(numbers(receiver)) == {"job-0": [0, 2]}
 
 
-def test_what_can_not_be_delivered_goes_to_the_topic_of_dead_letters(kafka, receiver, settings, tmp_path):
+def test_what_can_not_be_delivered_goes_to_the_topic_of_dead_letters(kafka, receiver, settings, tmp_path, caplog):
     """With the reason, whence it came, and no secret, whether it is no event or the destination refuses it."""
     topic = new_topic(kafka)
     [(key, refused), *rest] = keyed(3)
@@ -104,6 +104,9 @@ def test_what_can_not_be_delivered_goes_to_the_topic_of_dead_letters(kafka, rece
     }
     assert (second.key, second.value) == (b"key ***", b'{"half": "***')
     assert dict(second.headers)["truewatch.reason"].startswith(b"$: Not JSON")
+    untried = f"{topic}[0]@1 can't be sent to default and is a dead letter: $: Not JSON"
+    assert [untried in text for text in caplog.messages].count(True) == 1
+    assert any(f"lane kafka:{key.decode()}, {topic}[0]@0)" in text for text in caplog.messages)
     assert metrics['dead_total{destination="default"}'] == metrics["dead_letters_written_total"] == 2
     assert [number for found in numbers(receiver).values() for number in found] == [1, 2]
 
