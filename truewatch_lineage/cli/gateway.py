@@ -85,8 +85,8 @@ def command(
 ) -> None:
     """Take events from any OpenLineage client, keep them, and deliver them to the destinations of the settings.
 
-    Prints its url on stdout once it accepts connections. SIGTERM or Ctrl-C: it takes no more events, delivers what is
-    due for at most exit_budget, and ends; a second one ends it at once.
+    Prints its url on stdout once it accepts connections. SIGTERM, SIGHUP or Ctrl-C: it takes no more events, delivers
+    what is due for at most exit_budget, and ends; a second one ends it at once.
     """
     try:
         from truewatch_lineage.gateway.service import Gateway, Options  # noqa: PLC0415 - needs the extra
