@@ -49,6 +49,15 @@ def test_status_has_the_contracts_keys(env, folder, tmp_path) -> None:
     assert ran.json["pending"] == 2
 
 
+def test_status_shows_how_much_the_spool_may_hold(env, folder, tmp_path) -> None:
+    """So that a full one is seen to be full; by the settings, else by the disk."""
+    _keep(env, tmp_path, tree())
+
+    shown = run("spool", "status", env={**folder, "spool_max_bytes": "2 GiB"}).out.splitlines()
+
+    assert [line.split()[2:] for line in shown if line.startswith("bytes")] == [["of", "2147483648"]]
+
+
 @pytest.mark.parametrize(
     ("token", "url", "words"),
     [(TOKEN, NOWHERE, "waiting, retry at 20"), ("wrong-token-0000", None, "stopped until you fix this: TrueWatch")],

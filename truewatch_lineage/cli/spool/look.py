@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final
 import click
 
 from truewatch_lineage.cli import output
-from truewatch_lineage.cli.settings import SettingsCommand
+from truewatch_lineage.cli.settings import SettingsCommand, load_settings
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage.words import counted
 
@@ -45,15 +45,18 @@ def _epilog(*lines: str) -> str:
 @AS_JSON
 def status(as_json: bool) -> None:
     """Show counts since the spool was made, and how each destination stands."""
-    from truewatch_lineage.cli.opening import existing_store  # noqa: PLC0415 - the help needs none of it
+    from truewatch_lineage.cli.opening import existing_store_of  # noqa: PLC0415 - the help needs none of it
     from truewatch_lineage.spool import report  # noqa: PLC0415
 
-    with existing_store() as store:
+    settings = load_settings(need_destination=False)
+    with existing_store_of(settings) as store:
         found, now = report.status(store), store.clock()
+        most = settings.spool_max_bytes or store.capacity
     if as_json:
         output.as_json(found)
         return
-    output.table(("", ""), [(name, value) for name, value in found.items() if name != "destinations"])
+    totals = {**found, "bytes": f"{found['bytes']} of {most}"}
+    output.table(("", ""), [(name, value) for name, value in totals.items() if name != "destinations"])
     rows = [
         (
             name,
