@@ -172,6 +172,8 @@ WRONG = [
     (["--kafka-bootstrap", "kafka://k:9092", "--topic", "t", "--group", "g"], "without kafka://"),
     (["--delivery", "spool"], "No such option"),
     (["--port", "9", "--url", "http://127.0.0.1:9"], "send every event back to itself"),
+    (["--port", "9", "--url", "http://127.1:9"], "send every event back to itself"),
+    (["--port", "9", "--url", "http://0.0.0.0:9"], "send every event back to itself"),
     (["--host", "192.0.2.1", "--no-token"], "can't listen"),
 ]
 

@@ -51,6 +51,17 @@ def test_it_ends_with_75_where_something_is_kept():
             assert gateway.stop() == 0
 
 
+def test_what_another_url_has_left_is_told_of(tmp_path):
+    """Events wait for the url that they were bound to, until they are given to the new one."""
+    with Gateway("http://127.0.0.1:9", spool=tmp_path / "spool") as gateway:
+        assert gateway.post(EVENT).status == 200
+    with Gateway("http://127.0.0.1:10", spool=tmp_path / "spool") as gateway:
+        told = gateway.wait_for_log(
+            "are left alone: 1. `truewatch-lineage spool rebind default` gives them to this one."
+        )
+        assert "bound to http://127.0.0.1:9/v1/write/openlineage" in told
+
+
 def test_it_delivers_to_the_end_of_its_budget_and_takes_nothing_meanwhile():
     """What is retried in time is waited for; clients and probes are told that it stops."""
     with Receiver() as receiver, Gateway(receiver.url, env={"exit_budget": 20}) as gateway:

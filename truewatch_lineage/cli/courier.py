@@ -15,7 +15,7 @@ from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
     from truewatch_lineage.courier import Courier
-    from truewatch_lineage.spool import Binding, Store
+    from truewatch_lineage.spool import Store
 
 EPILOG = """\b
 Examples:
@@ -40,10 +40,9 @@ def command(metrics_port: int | None) -> None:
 
     For jobs with delivery: spool, or whose processes end too soon. Several couriers of one spool take turns.
     """
-    from truewatch_lineage.cli.opening import open_store  # noqa: PLC0415 - the help needs none of it
-    from truewatch_lineage.courier import Courier, binding_of, log  # noqa: PLC0415
+    from truewatch_lineage.cli.opening import open_store, tell_destinations  # noqa: PLC0415 - the help needs none of it
+    from truewatch_lineage.courier import Courier, log  # noqa: PLC0415
     from truewatch_lineage.spool import report  # noqa: PLC0415
-    from truewatch_lineage.spool.admin import bound_elsewhere  # noqa: PLC0415
 
     settings = load_to_deliver()
     store = open_store(settings)
@@ -52,9 +51,7 @@ def command(metrics_port: int | None) -> None:
     courier = Courier(store, settings.destinations)
     with stopped_by_signal() as stopped, _metrics(metrics_port, store, courier):
         courier.start(poll=_POLL, probe=True)
-        for destination in settings.destinations:
-            log.info("Delivering from %s to %s (%s).", store.folder, destination.name, destination.url)
-            _tell_others(store, destination.name, bound_elsewhere(store, binding_of(destination)))
+        tell_destinations(store, settings)
         stopped.wait()
         log.info("Stopping.")
         courier.finish(_STOP_SECONDS)
@@ -62,17 +59,6 @@ def command(metrics_port: int | None) -> None:
     left = courier.pending()
     log.info("Stopped; %s %s.", counted(left, "event"), "waits" if left == 1 else "wait")
     store.close()
-
-
-def _tell_others(store: Store, name: str, others: list[Binding]) -> None:
-    """Warn of events of a name that this courier leaves alone, as they are bound to another kind or url."""
-    from truewatch_lineage.courier import log  # noqa: PLC0415 - as above
-
-    for other in others:
-        waiting = store.pending(other)
-        if waiting:
-            fix = f"`truewatch-lineage spool rebind {name}` gives them to this one."
-            log.warning("Events of %s bound to %s are left alone: %d. %s", name, other.url, waiting, fix)
 
 
 @contextlib.contextmanager

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import click
@@ -123,13 +124,14 @@ def _run(gateway: Gateway, settings: Settings, options: Options) -> int:
     Raises:
         TruewatchLineageError: It could not go on.
     """
+    from truewatch_lineage.cli.opening import existing_store_of, tell_destinations  # noqa: PLC0415 - not for the help
     from truewatch_lineage.gateway.service import log  # noqa: PLC0415 - needs the extra
 
     with stopped_by_signal() as stopped:
         gateway.start()
         _tell_start(gateway.url, options)
-        for destination in settings.destinations:
-            log.info("Delivering from %s to %s (%s).", settings.spool_dir, destination.name, destination.url)
+        with existing_store_of(settings) as store:
+            tell_destinations(store, settings)
         click.echo(gateway.url)
         _try_tokens(settings)
         fault = None
@@ -202,11 +204,27 @@ def _kafka(
 
 
 def _refuse_itself(settings: Settings, port: int) -> None:
-    """Refuse a destination that is this gateway."""
-    from truewatch_lineage.serving.guards import is_loopback  # noqa: PLC0415 - needs the extra
-
+    """Refuse a destination that is this gateway: its port, at any of this machine's addresses."""
     for destination in settings.destinations:
         address = urlsplit(destination.url)
-        if port and address.port == port and is_loopback(address.hostname or ""):
+        if port and address.port == port and _is_here(address.hostname or ""):
             fix = "Name the place the events should go on to."
             raise ConfigError("The gateway would send every event back to itself.", key="url", fix=fix)
+
+
+def _is_here(host: str) -> bool:
+    """Tell whether a host is this machine: only an address of its own can be bound."""
+    try:
+        found = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
+    except OSError:
+        return False
+    return any(_can_bind(family, address) for family, _, _, _, address in found)
+
+
+def _can_bind(family: int, address: Any) -> bool:
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as found:
+            found.bind(address)
+    except OSError:
+        return False
+    return True

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from truewatch_lineage.cli.settings import load_settings
 from truewatch_lineage.config import Settings
-from truewatch_lineage.courier import binding_of
+from truewatch_lineage.courier import binding_of, log
 from truewatch_lineage.errors import SpoolError, TruewatchLineageError
 from truewatch_lineage.spool import Store
-from truewatch_lineage.spool.admin import names
+from truewatch_lineage.spool.admin import bound_elsewhere, names
 from truewatch_lineage.spool.folder import owner_name
 from truewatch_lineage.spool.report import exists
 
@@ -33,6 +33,22 @@ def open_store(settings: Settings) -> Store:
     for destination in settings.destinations:
         store.register(binding_of(destination))
     return store
+
+
+def tell_destinations(store: Store, settings: Settings) -> None:
+    """Log where events go, and warn of those of the same name that are left alone, as they are bound to another url.
+
+    Raises:
+        SpoolError: The spool can't be read.
+    """
+    for destination in settings.destinations:
+        name = destination.name
+        log.info("Delivering from %s to %s (%s).", store.folder, name, destination.url)
+        for other in bound_elsewhere(store, binding_of(destination)):
+            waiting = store.pending(other)
+            if waiting:
+                fix = f"`truewatch-lineage spool rebind {name}` gives them to this one."
+                log.warning("Events of %s bound to %s are left alone: %d. %s", name, other.url, waiting, fix)
 
 
 def existing_store() -> AbstractContextManager[Store]:
