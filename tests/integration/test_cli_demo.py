@@ -87,7 +87,8 @@ def _listens(port):
 
 def test_a_missing_extra_is_told_with_the_command(monkeypatch) -> None:
     """Exit code 2."""
-    for module in [name for name in sys.modules if name.startswith("truewatch_lineage.receiver")]:
+    served = ("truewatch_lineage.receiver", "truewatch_lineage.serving")
+    for module in [name for name in sys.modules if name.startswith(served)]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
 
