@@ -29,8 +29,10 @@ _STOPPING: Final = frozenset({signal.SIGINT, signal.SIGTERM})
 _PR_SET_PDEATHSIG: Final = 1
 """prctl(2), Linux only."""
 
-GROUP_SECONDS: Final = 0.1
-"""How long the other members of a group may take to notice a signal that was sent to all of it."""
+GROUP_SECONDS: Final = 0.5
+"""How long the other members of a group may take to notice a signal that was sent to all of it, on a busy machine."""
+
+_LOOK_SECONDS: Final = 0.005
 
 
 class Forwarding:
@@ -89,7 +91,7 @@ class Forwarding:
                 canary.communicate()
                 self._canary = _canary()
                 return True
-            time.sleep(GROUP_SECONDS / 20)
+            time.sleep(_LOOK_SECONDS)
         return False
 
 
