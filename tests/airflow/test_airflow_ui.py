@@ -159,7 +159,7 @@ class TestAirflow2(Ui):
         with site.visitor(browser) as page, site.scene.receiver() as receiver:
             page.goto(f"{site.url}/connection/add")
             page.select_option("#conn_type", "truewatch")
-            page.get_by_text("One of dataway, datakit, portal, openlineage.").wait_for()
+            page.get_by_text("One of dataway, datakit, portal, openlineage, kafka.").wait_for()
             page.fill("#conn_id", "by_form")
             page.fill("#host", receiver.url)
             page.fill("#password", WRONG)
