@@ -16,6 +16,7 @@ from truewatch_lineage.direct import Direct
 from truewatch_lineage.errors import SpoolBusyError, SpoolError
 from truewatch_lineage.notices import Notices
 from truewatch_lineage.spool import Binding, Store
+from truewatch_lineage.spool.opening import open_spool
 
 CONNECTIONS: Final = 8
 """Attempts in flight at most in a job, for a destination that sets no ``concurrency``."""
@@ -89,13 +90,7 @@ def ends_abruptly() -> bool:
 
 def _open(settings: Settings, bindings: Sequence[Binding], notices: Notices) -> Store | None:
     try:
-        store = Store(
-            settings.spool_dir,
-            durability=settings.durability,
-            max_bytes=settings.spool_max_bytes,
-            shares=len(bindings),
-            receipts_days=settings.receipts_days,
-        )
+        store = open_spool(settings)
         with contextlib.suppress(SpoolBusyError):  # a spool that is locked now is one all the same
             for binding in bindings:
                 store.register(binding)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import socket
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from truewatch_lineage.cli import logs
 from truewatch_lineage.cli.guard import EXIT_WAITS
-from truewatch_lineage.cli.serving import check_guarded, missing_extra
+from truewatch_lineage.cli.serving import (
+    FILE,
+    check_guarded,
+    host_option,
+    missing_extra,
+    no_token_option,
+    refuse_itself,
+    token_option,
+)
 from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
 from truewatch_lineage.cli.stopping import stopped_by_signal
 from truewatch_lineage.config import KEYS
@@ -44,29 +50,27 @@ _TOKEN_SECONDS: Final = 5.0
 _WITHOUT: Final = ("token_file", "kafka_config", "delivery", "delivery_budget", "enabled", "spark_inject")
 """Settings that are no options: the first two are the gateway's own, the others change nothing here."""
 
-_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 @click.command("gateway", cls=SettingsCommand, without=_WITHOUT, epilog=EPILOG)
 @click.option("--port", default=8766, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free port.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Another address needs a token or --no-token.")
-@click.option("--token", "tokens", multiple=True, metavar="T", help="A token to accept; can be repeated.")
+@host_option
+@token_option
 @click.option(
     "--token-file",
     "token_files",
     multiple=True,
-    type=_FILE,
+    type=FILE,
     help="A file that holds a token to accept, read again when it changes; can be repeated.",
 )
-@click.option("--no-token", is_flag=True, help="Ask for no token, also off loopback.")
+@no_token_option
 @click.option(
-    "--tls-cert", type=_FILE, help="Serve https with this certificate and chain (PEM), read again as it changes."
+    "--tls-cert", type=FILE, help="Serve https with this certificate and chain (PEM), read again as it changes."
 )
-@click.option("--tls-key", type=_FILE, help="The certificate's key (PEM, no passphrase).")
+@click.option("--tls-key", type=FILE, help="The certificate's key (PEM, no passphrase).")
 @click.option("--kafka-bootstrap", metavar="HOST:PORT", help="Also take events from Kafka, by these brokers.")
 @click.option("--topic", metavar="TOPIC", help="The topic that OpenLineage's Kafka transports write.")
 @click.option("--group", metavar="GROUP", help="The consumer group; gateways of one group share the partitions.")
-@click.option("--kafka-config", type=_FILE, help="Properties of librdkafka, key=value a line: SASL, TLS.")
+@click.option("--kafka-config", type=FILE, help="Properties of librdkafka, key=value a line: SASL, TLS.")
 @click.option(
     "--dead-letter-topic", metavar="TOPIC", help="Where dead letters go. [default: the topic's name with .dead-letters]"
 )
@@ -97,7 +101,7 @@ def command(
     accepted = _accepted(tokens, token_files)
     check_guarded(host, asks=bool(accepted), no_token=no_token, could="send events")
     settings = _settings(has_own_token=bool(accepted))
-    _refuse_itself(settings, port)
+    refuse_itself(settings, port, "The gateway would send every event back to itself.")
     tls = _tls(tls_cert, tls_key)
     kafka = _kafka(kafka_bootstrap, topic, group, kafka_config, dead_letter_topic)
     options = Options(host, port, accepted, tls, kafka)
@@ -201,30 +205,3 @@ def _kafka(
     from truewatch_lineage.gateway.kafka.options import KafkaOptions  # noqa: PLC0415 - only where it is asked for
 
     return KafkaOptions(bootstrap, topic, group, config, dead_letters or "")
-
-
-def _refuse_itself(settings: Settings, port: int) -> None:
-    """Refuse a destination that is this gateway: its port, at any of this machine's addresses."""
-    for destination in settings.destinations:
-        address = urlsplit(destination.url)
-        if port and address.port == port and _is_here(address.hostname or ""):
-            fix = "Name the place the events should go on to."
-            raise ConfigError("The gateway would send every event back to itself.", key="url", fix=fix)
-
-
-def _is_here(host: str) -> bool:
-    """Tell whether a host is this machine: only an address of its own can be bound."""
-    try:
-        found = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
-    except OSError:
-        return False
-    return any(_can_bind(family, address) for family, _, _, _, address in found)
-
-
-def _can_bind(family: int, address: Any) -> bool:
-    try:
-        with socket.socket(family, socket.SOCK_DGRAM) as found:
-            found.bind(address)
-    except OSError:
-        return False
-    return True

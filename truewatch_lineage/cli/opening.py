@@ -14,6 +14,7 @@ from truewatch_lineage.errors import SpoolError, TruewatchLineageError
 from truewatch_lineage.spool import Store
 from truewatch_lineage.spool.admin import bound_elsewhere, names
 from truewatch_lineage.spool.folder import owner_name
+from truewatch_lineage.spool.opening import open_spool
 from truewatch_lineage.spool.report import exists
 
 
@@ -23,13 +24,7 @@ def open_store(settings: Settings) -> Store:
     Raises:
         SpoolError: It can't be used.
     """
-    store = Store(
-        settings.spool_dir,
-        durability=settings.durability,
-        max_bytes=settings.spool_max_bytes,
-        shares=len(settings.destinations),
-        receipts_days=settings.receipts_days,
-    )
+    store = open_spool(settings)
     for destination in settings.destinations:
         store.register(binding_of(destination))
     return store

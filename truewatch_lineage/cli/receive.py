@@ -8,11 +8,19 @@ import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 import click
 
-from truewatch_lineage.cli.serving import UsageProblem, check_guarded, missing_extra
+from truewatch_lineage.cli.serving import (
+    FILE,
+    UsageProblem,
+    check_guarded,
+    host_option,
+    missing_extra,
+    no_token_option,
+    refuse_itself,
+    token_option,
+)
 from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
 from truewatch_lineage.errors import ConfigError, TokenError
 from truewatch_lineage.words import counted
@@ -37,16 +45,16 @@ _MIB: Final = 1024 * 1024
 
 @click.command("receive", cls=SettingsCommand, without=("token_file",), epilog=EPILOG)
 @click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free port.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Another address needs a token or --no-token.")
-@click.option("--token", "tokens", multiple=True, metavar="T", help="A token to accept; can be repeated.")
+@host_option
+@token_option
 @click.option(
     "--token-file",
     "token_files",
     multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="A file that holds a token to accept; can be repeated.",
 )
-@click.option("--no-token", is_flag=True, help="Ask for no token, also off loopback.")
+@no_token_option
 @click.option(
     "--data",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -124,11 +132,7 @@ def _forwarding(port: int) -> Iterator[Callable[[bytes], None]]:
     from truewatch_lineage.pipeline import Pipeline  # noqa: PLC0415 - only --tee needs it
 
     settings = load_to_deliver()
-    for destination in settings.destinations:
-        address = urlsplit(destination.url)
-        if address.hostname in {"127.0.0.1", "localhost", "::1"} and address.port == port:
-            fix = "Name the place the events should go on to."
-            raise ConfigError("--tee would send every event back to this receiver.", key="url", fix=fix)
+    refuse_itself(settings, port, "--tee would send every event back to this receiver.")
     pipeline = Pipeline(settings)
     try:
         yield pipeline.emit

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import socket
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
 import click
 
+from truewatch_lineage.config import Settings
 from truewatch_lineage.errors import ConfigError
+
+FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+host_option = click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Another address needs a token or --no-token."
+)
+token_option = click.option("--token", "tokens", multiple=True, metavar="T", help="A token to accept; can be repeated.")
+no_token_option = click.option("--no-token", is_flag=True, help="Ask for no token, also off loopback.")
 
 
 class UsageProblem(click.ClickException):
@@ -48,3 +62,39 @@ def check_guarded(host: str, *, asks: bool, no_token: bool, could: str) -> None:
             key="--host",
             fix="Add --token-file FILE, or --no-token if that is meant.",
         )
+
+
+def refuse_itself(settings: Settings, port: int, problem: str) -> None:
+    """Refuse a destination that is this server: its port, at any of this machine's addresses.
+
+    Args:
+        settings: The destinations.
+        port: That the server listens on.
+        problem: What would happen.
+
+    Raises:
+        ConfigError: One of them is.
+    """
+    for destination in settings.destinations:
+        address = urlsplit(destination.url)
+        if port and address.port == port and _is_here(address.hostname or ""):
+            fix = "Name the place the events should go on to."
+            raise ConfigError(problem, key="url", fix=fix)
+
+
+def _is_here(host: str) -> bool:
+    """Tell whether a host is this machine: only an address of its own can be bound."""
+    try:
+        found = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
+    except OSError:
+        return False
+    return any(_can_bind(family, address) for family, _, _, _, address in found)
+
+
+def _can_bind(family: int, address: Any) -> bool:
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as found:
+            found.bind(address)
+    except OSError:
+        return False
+    return True

@@ -31,7 +31,7 @@ from truewatch_lineage.serving.exposition import Metric
 from truewatch_lineage.serving.guards import is_loopback
 from truewatch_lineage.serving.server import Server, collect_seldom, configured, listen, room_for, url_of
 from truewatch_lineage.serving.tls import Tls
-from truewatch_lineage.spool import Store
+from truewatch_lineage.spool.opening import open_spool
 
 if TYPE_CHECKING:
     from truewatch_lineage.gateway.kafka import KafkaIntake
@@ -85,7 +85,7 @@ class Gateway:
         self._options = options
         self._bindings = [binding_of(destination) for destination in settings.destinations]
         self._notices = Notices(log)
-        self._stores = [self._open_store() for _ in range(3)]
+        self._stores = [open_spool(settings) for _ in range(3)]
         self._store, own, look = self._stores
         for binding in self._bindings:
             self._store.register(binding)
@@ -188,16 +188,6 @@ class Gateway:
         yield from figures(self._counters, self._entrance, self._commit)
         if self._kafka is not None:
             yield from self._kafka.metrics()
-
-    def _open_store(self) -> Store:
-        settings = self._settings
-        return Store(
-            settings.spool_dir,
-            durability=settings.durability,
-            max_bytes=settings.spool_max_bytes,
-            shares=len(settings.destinations),
-            receipts_days=settings.receipts_days,
-        )
 
     def _make_kafka(self, options: KafkaOptions | None) -> KafkaIntake | None:
         if options is None:
