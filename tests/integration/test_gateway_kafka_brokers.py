@@ -8,8 +8,7 @@ import sys
 import time
 
 import pytest
-from support.certificates import Authority
-from support.kafka import Broker, login
+from support.kafka import PASSWORD, Broker, login
 from support.kafka_intake import STOP_SECONDS, Running, keyed, new_topic, until
 from support.private import write_private
 from support.receiver import Receiver
@@ -18,21 +17,6 @@ from truewatch_lineage.config import load
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage.gateway.kafka import KafkaIntake, KafkaOptions
 from truewatch_lineage.spool import Store
-
-PASSWORD = "quay-7-lantern-keeper"
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    """Give an authority that signs the broker's certificate."""
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
-@pytest.fixture(scope="module")
-def own_broker(tmp_path_factory, authority):
-    """Give a broker with all listeners, which tests may let hang for a while."""
-    with Broker(tmp_path_factory.mktemp("own"), password=PASSWORD, authority=authority) as broker:
-        yield broker
 
 
 @pytest.fixture
@@ -69,20 +53,20 @@ def test_a_broker_that_dies_is_told_and_comes_back(receiver, settings, tmp_path,
     assert capfd.readouterr().err == ""
 
 
-def test_it_stops_in_time_while_the_broker_hangs(own_broker, settings, tmp_path):
+def test_it_stops_in_time_while_the_broker_hangs(guarded, settings, tmp_path):
     """What was not committed is read again by whoever comes next."""
-    topic = new_topic(own_broker)
-    own_broker.produce(topic, keyed(5))
-    running = Running(own_broker, topic, tmp_path / "spool", settings)
+    topic = new_topic(guarded)
+    guarded.produce(topic, keyed(5))
+    running = Running(guarded, topic, tmp_path / "spool", settings)
     with running:
         until(lambda: running.metrics()["consumed_total"] == 5)
-        own_broker.freeze()
+        guarded.freeze()
         try:
             began = time.monotonic()
             running.stop()
             assert time.monotonic() - began < STOP_SECONDS + 1
         finally:
-            own_broker.thaw()
+            guarded.thaw()
 
 
 def test_without_a_broker_it_starts_and_waits(settings, tmp_path):
@@ -105,28 +89,28 @@ def test_a_missing_topic_is_told(kafka, settings, tmp_path, caplog):
 
 
 @pytest.mark.parametrize("listener", ["sasl", "tls"])
-def test_properties_open_guarded_brokers(own_broker, authority, receiver, settings, tmp_path, listener):
+def test_properties_open_guarded_brokers(guarded, authority, receiver, settings, tmp_path, listener):
     """A login by SASL, a certificate by TLS; dead letters are written by the same properties."""
-    topic = new_topic(own_broker)
-    own_broker.produce(topic, [*keyed(2), (None, b"[]")])
+    topic = new_topic(guarded)
+    guarded.produce(topic, [*keyed(2), (None, b"[]")])
     lines = {
         "sasl": login(PASSWORD),
         "tls": f"security.protocol=SSL\nssl.ca.location={authority.file}\n",
     }
     config = write_private(tmp_path / "kafka.properties", lines[listener])
-    address = getattr(own_broker, listener)
-    with Running(own_broker, topic, tmp_path / "spool", settings, bootstrap=address, config=config):
+    address = getattr(guarded, listener)
+    with Running(guarded, topic, tmp_path / "spool", settings, bootstrap=address, config=config):
         receiver.wait_for_events(2)
-        until(lambda: own_broker.committed(topic, "gateways") == {0: 3})
-    assert len(own_broker.read(f"{topic}.dead-letters")) == 1
+        until(lambda: guarded.committed(topic, "gateways") == {0: 3})
+    assert len(guarded.read(f"{topic}.dead-letters")) == 1
 
 
-def test_a_wrong_password_is_told_and_not_shown(own_broker, settings, tmp_path, caplog, capfd):
+def test_a_wrong_password_is_told_and_not_shown(guarded, settings, tmp_path, caplog, capfd):
     """Neither in the log nor on stderr."""
-    topic = new_topic(own_broker)
+    topic = new_topic(guarded)
     wrong = "wrong-password-123"
     config = write_private(tmp_path / "kafka.properties", login(wrong))
-    with Running(own_broker, topic, tmp_path / "spool", settings, bootstrap=own_broker.sasl, config=config) as running:
+    with Running(guarded, topic, tmp_path / "spool", settings, bootstrap=guarded.sasl, config=config) as running:
         until(lambda: "uthentication" in caplog.text)
         until(lambda: running.intake.problem() == "no Kafka broker answers")
     assert wrong not in caplog.text + "".join(capfd.readouterr())

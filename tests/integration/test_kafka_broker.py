@@ -6,23 +6,7 @@ import confluent_kafka
 import pytest
 from confluent_kafka.admin import AdminClient
 from support import kafka_server
-from support.certificates import Authority
-from support.kafka import Broker, login
-
-PASSWORD = "quay-7-lantern-keeper"
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    """Give an authority that signs the broker's certificate."""
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
-@pytest.fixture(scope="module")
-def guarded(tmp_path_factory, authority):
-    """Give a broker with a listener for a password and one for TLS."""
-    with Broker(tmp_path_factory.mktemp("guarded"), password=PASSWORD, authority=authority) as broker:
-        yield broker
+from support.kafka import PASSWORD, Broker, login
 
 
 def answers(address, more):

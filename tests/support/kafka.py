@@ -30,9 +30,9 @@ from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 from confluent_kafka.cimpl import NewTopic
 
 from support.certificates import Authority
-from support.kafka_server import LARGEST, META, USER, command, free_addresses, properties
+from support.kafka_server import LARGEST, META, PASSWORD, USER, command, free_addresses, properties
 
-__all__ = ["LARGEST", "USER", "Broker", "Record", "login"]
+__all__ = ["LARGEST", "PASSWORD", "USER", "Broker", "Record", "login"]
 
 _START_SECONDS: Final = 60
 _STOP_SECONDS: Final = 15

@@ -21,6 +21,9 @@ from support.repository import ROOT
 USER: Final = "lineage"
 """Who may log in to a broker with a password."""
 
+PASSWORD: Final = "quay-7-lantern-keeper"
+"""For those tests that need none of their own."""
+
 LARGEST: Final = 10 * 1024 * 1024
 """The largest message that a broker takes, in bytes."""
 
