@@ -13,7 +13,7 @@ import pytest
 from support import cli
 from support.airflow_processes import wait_until
 from support.dbt import SMALL, copy_of
-from support.dbt_events import runs_of
+from support.dbt_events import distinct, runs_of
 from support.receiver import Receiver
 
 pytestmark = pytest.mark.timeout(600)  # the first test makes the environment
@@ -67,12 +67,16 @@ def _processes_of(session):
     return found
 
 
-def _deliver_the_rest(receiver, folder):
-    """Deliver what a recorder has left in the spool: once nobody waits it has a second, which a busy machine eats."""
+def _all_events(receiver, folder):
+    """Return the events once what a recorder has left in the spool is delivered as well.
+
+    When nobody waits for it, it has a second, which a busy machine eats; what was in flight then arrives again.
+    """
     deadline = time.monotonic() + WAIT_S
     settings = {"url": receiver.url, "token": cli.TOKEN, "spool_dir": folder / "spool"}
-    while len(receiver.events()) < 4 and time.monotonic() < deadline:
+    while len(events := distinct(one["event"] for one in receiver.events())) < 4 and time.monotonic() < deadline:
         cli.run_child("spool", "drain", "--timeout", "5", env=settings)
+    return events
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
@@ -96,13 +100,12 @@ def test_an_interrupted_run_is_closed(dbt, number, whom, tmp_path) -> None:
                 codes[command] = process.wait(WAIT_S)
                 wait_until(lambda process=process: not _processes_of(process.pid), WAIT_S,
                            lambda process=process: str(_processes_of(process.pid)))  # fmt: skip
-        _deliver_the_rest(receiver, tmp_path)
-        runs = list(runs_of(one["event"] for one in receiver.events()).values())
+        runs = list(runs_of(_all_events(receiver, tmp_path)).values())
 
     assert codes["truewatch-dbt"] == codes["dbt"]
     assert [run.types[0] for run in runs] == ["START", "START"]
     assert runs[0].types[-1] == "ABORT"
-    assert all(run.is_whole() for run in runs)
+    assert all(run.is_whole() for run in runs), [run.types for run in runs]
 
 
 def test_a_killed_run_is_closed(dbt, tmp_path) -> None:
@@ -117,6 +120,5 @@ def test_a_killed_run_is_closed(dbt, tmp_path) -> None:
             receiver.wait_for_events(2, timeout=WAIT_S)
             process.kill()
             process.wait(WAIT_S)
-            _deliver_the_rest(receiver, tmp_path)
-        events = receiver.events()
-    assert all(run.is_whole() for run in runs_of(one["event"] for one in events).values())
+            events = _all_events(receiver, tmp_path)
+    assert all(run.is_whole() for run in runs_of(events).values())

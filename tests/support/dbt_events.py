@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +40,11 @@ class Run:
     def is_whole(self) -> bool:
         """Tell whether it is one START, then one terminal event."""
         return len(self.types) == 2 and self.types[0] == "START" and self.types[1] in TERMINAL
+
+
+def distinct(events: Iterable[Event]) -> list[Event]:
+    """Leave out what arrived again, as may whatever a sender had in flight when it ended: delivery is at least once."""
+    return list({json.dumps(event, sort_keys=True): event for event in events}.values())
 
 
 def runs_of(events: Iterable[Event]) -> dict[str, Run]:
