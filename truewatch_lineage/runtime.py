@@ -15,6 +15,7 @@ from truewatch_lineage.courier import Courier
 from truewatch_lineage.direct import Direct
 from truewatch_lineage.errors import SpoolBusyError, SpoolError
 from truewatch_lineage.notices import Notices
+from truewatch_lineage.program import runs_in_airflow
 from truewatch_lineage.spool import Binding, Store
 from truewatch_lineage.spool.opening import open_spool
 
@@ -85,7 +86,7 @@ def ends_abruptly() -> bool:
     """
     processes = sys.modules.get("multiprocessing.process")
     spawned = processes is not None and processes.parent_process() is not None
-    return spawned or os.getpid() != _IMPORTED_IN or "airflow" in sys.modules
+    return spawned or os.getpid() != _IMPORTED_IN or runs_in_airflow()
 
 
 def _open(settings: Settings, bindings: Sequence[Binding], notices: Notices) -> Store | None:

@@ -5,7 +5,6 @@ The only module of the core that imports openlineage.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from truewatch_lineage.config import Settings, load
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage.injection import KIND, InjectableConfig, InjectableTransport, injectable
 from truewatch_lineage.pipeline import Pipeline
+from truewatch_lineage.program import runs_in_airflow
 
 ALIAS = "truewatch"
 
@@ -61,7 +61,7 @@ class TrueWatchTransport(InjectableTransport, Transport):
     def __init__(self, config: TrueWatchConfig | Mapping[str, Any]) -> None:
         self.config = config if isinstance(config, TrueWatchConfig) else TrueWatchConfig.from_dict(_mapping(config))
         settings = self.config.settings
-        if settings.spark_inject and "airflow" in sys.modules and injectable(settings):
+        if settings.spark_inject and runs_in_airflow() and injectable(settings):
             self.kind = KIND
 
     def __str__(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import os
-import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from truewatch_lineage.config.layers import CONFIG_VARIABLE
 from truewatch_lineage.config.spelling import DESTINATIONS
 from truewatch_lineage.destinations.tokens import register_token_source
 from truewatch_lineage.errors import TokenError, TokenLateError
+from truewatch_lineage.program import runs_in_airflow
 from truewatch_lineage_airflow.connection import ConnectionToken, describe, get_connection, to_values
 from truewatch_lineage_airflow.hook_fields import DEFAULT_CONN_ID
 from truewatch_lineage_airflow.memory import Memory
@@ -58,7 +58,7 @@ def airflow_layers(
     Raises:
         ConfigError: A connection that is named is not there, or says what is no setting.
     """
-    if sys.modules.get("airflow") is None:  # it does not run here, and is not loaded for this
+    if not runs_in_airflow():  # it does not run here, and is not loaded for this
         return []
     try:
         section = section_layer(environ)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -22,6 +21,7 @@ from truewatch_lineage.delivery.outcome import Outcome, Verdict
 from truewatch_lineage.delivery.senders import sender_of
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage.intake import Intake
+from truewatch_lineage.program import runs_in_airflow
 
 NAMESPACE: Final = "truewatch-lineage"
 JOB: Final = "check"
@@ -52,7 +52,7 @@ def all_steps(settings: Settings, run_id: str, *, sends: bool = True) -> Iterato
 
 def _airflow_steps(settings: Settings) -> Iterator[Step]:
     """Look at the Airflow that this runs in or beside; its integration is above the command line, and found by name."""
-    if "airflow" in sys.modules:
+    if runs_in_airflow():
         with contextlib.suppress(ImportError):  # another program of that name
             yield from importlib.import_module("truewatch_lineage_airflow.checks").steps(settings)
 

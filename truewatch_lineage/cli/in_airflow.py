@@ -15,6 +15,7 @@ from typing import Any
 
 from truewatch_lineage.config import KEYS
 from truewatch_lineage.errors import ConfigError
+from truewatch_lineage.program import runs_in_airflow
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ def enter(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> 
         ConfigError: ``airflow_conn_id`` names a connection, and Airflow can't be loaded.
     """
     is_named = "airflow_conn_id" in given or bool(environ.get(KEYS["airflow_conn_id"].variable))
-    if "airflow" in sys.modules or not (is_named or is_beside(environ)):
+    if runs_in_airflow() or not (is_named or is_beside(environ)):
         return
     try:
         with _silent():

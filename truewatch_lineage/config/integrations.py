@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from truewatch_lineage.config.layers import Layer
+from truewatch_lineage.program import runs_in_airflow
 
-_INTEGRATIONS: Final = {"airflow": "truewatch_lineage_airflow.settings"}
-"""Programs by the module that tells that one runs in them, and the module of ours whose ``register()`` is called."""
+_INTEGRATIONS: Final = {"truewatch_lineage_airflow.settings": runs_in_airflow}
+"""Modules of ours whose ``register()`` is called, by what tells that this runs in their program."""
 
 
 class LayerSource(Protocol):
@@ -52,8 +52,8 @@ def registered_layers(
 
 def discover() -> None:
     """Let the integration of a program that runs in this process register itself, once."""
-    for program, module in _INTEGRATIONS.items():
-        if sys.modules.get(program) is not None and program not in _looked:
-            _looked.add(program)
+    for module, is_there in _INTEGRATIONS.items():
+        if module not in _looked and is_there():
+            _looked.add(module)
             with contextlib.suppress(ImportError):  # another program of that name, or half of this package
                 importlib.import_module(module).register()

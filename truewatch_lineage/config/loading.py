@@ -24,6 +24,7 @@ from truewatch_lineage.config.settings import DestinationSettings, Settings
 from truewatch_lineage.config.upstream import restore_tokens, without_url
 from truewatch_lineage.config.urls import choose_profile
 from truewatch_lineage.errors import ConfigError
+from truewatch_lineage.program import runs_in_airflow
 
 PARAMS: Final = "the transport's settings"
 """What people know the highest level by, unless the caller says otherwise."""
@@ -154,7 +155,7 @@ def _build(
             "No destination is set.",
             key="url",
             fix=f"Set url and a token, for instance by {KEYS['url'].variable} and {KEYS['token_file'].variable}, or "
-            f"destination: datakit.{_IN_AIRFLOW if 'airflow' in sys.modules else ''}",
+            f"destination: datakit.{_IN_AIRFLOW if runs_in_airflow() else ''}",
         )
     return tuple(
         build(name, values, environ, notices, needs_token=needs_token) for name, values in destinations.items()
@@ -167,7 +168,7 @@ def default_spool_dir(environ: Mapping[str, str]) -> Path:
     Raises:
         ConfigError: This user has no home.
     """
-    if "airflow" in sys.modules:
+    if runs_in_airflow():
         folder = Path(_airflow_home(environ)) / APP
     else:
         from platformdirs import user_state_path  # noqa: PLC0415 - few milliseconds that others need not spend

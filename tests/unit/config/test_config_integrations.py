@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
+from support.programs import load_airflow
 
 from truewatch_lineage.config import Layer, gather, integrations, load, register_layers
 from truewatch_lineage.destinations import tokens
@@ -53,7 +54,7 @@ def test_an_integration_registers_once_where_its_program_runs(monkeypatch):
     monkeypatch.delitem(sys.modules, "airflow", raising=False)
     monkeypatch.setitem(sys.modules, "truewatch_lineage_airflow.settings", plugin)
     assert gather(environ={}) == ({}, {})
-    monkeypatch.setitem(sys.modules, "airflow", ModuleType("airflow"))
+    load_airflow(monkeypatch)
     for _ in range(2):
         assert load(environ={}).destinations
     assert calls == [1]
