@@ -106,8 +106,9 @@ class Spill:
             self._notices.warning("spool", "Events of Kafka wait in memory, as the spool can't take them: %s", error)
             return list(parcels)
         left = [parcel for parcel, event_id in zip(parcels, ids, strict=True) if event_id is None]
-        if left:
-            self._notices.warning("full", "Events of Kafka wait in memory: a destination's share of the spool is full.")
+        for name in dict.fromkeys(parcel.entry.binding.name for parcel in left):
+            text = "Events of Kafka for `%s` wait in memory: its share of the spool is full."
+            self._notices.warning(f"full {name}", text, name)
         for parcel, event_id in zip(parcels, ids, strict=True):
             if event_id is not None:
                 self.spilled[parcel.entry.binding.name] += 1

@@ -116,7 +116,7 @@ def test_what_the_spool_has_no_room_for_goes_on_waiting(tmp_path, caplog):
     assert 0 < kept < 4
     assert (len(stage), part.position) == (4 - kept, kept)
     assert [record.message for record in caplog.records] == [
-        "Events of Kafka wait in memory: a destination's share of the spool is full."
+        "Events of Kafka for `here` wait in memory: its share of the spool is full."
     ]
     spooled(store)
     spill.turn(crowded=False)
