@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 
 import pytest
-from support.programs import load_airflow
 
 from truewatch_lineage import TrueWatchTransport, injection
 from truewatch_lineage.injection import NoAuth
@@ -23,7 +23,7 @@ def test_it_is_of_the_kind_that_is_injected_only_in_airflow_and_when_asked_for(m
     """Elsewhere the setting does nothing."""
     monkeypatch.delitem(sys.modules, "airflow", raising=False)
     assert TrueWatchTransport(PARAMS).kind == "truewatch"
-    load_airflow(monkeypatch)
+    monkeypatch.setitem(sys.modules, "airflow", ModuleType("airflow"))
     assert TrueWatchTransport(PARAMS).kind == "http"
     assert TrueWatchTransport({**PARAMS, "spark_inject": False}).kind == TrueWatchTransport.kind == "truewatch"
 
@@ -75,7 +75,7 @@ def test_of_several_destinations_the_first_is_told_and_said(caplog):
 
 def test_kafka_is_not_what_can_be_told(monkeypatch, caplog):
     """The listener gets the first destination that goes by HTTP, and nothing where there is none."""
-    load_airflow(monkeypatch)
+    monkeypatch.setitem(sys.modules, "airflow", ModuleType("airflow"))
     kafka = {"url": "kafka://broker.example/lineage"}
     several = {"a": kafka, "b": {"url": "https://b", "token": "t"}}
     transport = TrueWatchTransport({"destinations": several, "spark_inject": True, "spool_dir": "/nowhere"})

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support.programs import load_airflow
 
 from truewatch_lineage.config import KEYS, load
 from truewatch_lineage.errors import ConfigError
@@ -123,14 +122,14 @@ def test_ci_gets_more_time_at_exit(ci, budget):
 @pytest.mark.parametrize(("home", "folder"), [("/opt/airflow", "/opt/airflow"), ("", "~/airflow")])
 def test_in_airflow_the_spool_is_in_its_home(monkeypatch, home, folder):
     """Every Airflow process shares that folder."""
-    load_airflow(monkeypatch)
+    monkeypatch.setitem(sys.modules, "airflow", sys)
     expected = Path(folder).expanduser() / "truewatch-lineage"
     assert load(BASE, environ={"AIRFLOW_HOME": home}).spool_dir == expected
 
 
 def test_in_airflow_the_spool_stays_where_airflow_had_its_home_when_it_was_loaded(monkeypatch):
     """A task may change its variables, and its last event goes where its first one went."""
-    load_airflow(monkeypatch)
+    monkeypatch.setitem(sys.modules, "airflow", sys)
     monkeypatch.setitem(sys.modules, "airflow.configuration", SimpleNamespace(AIRFLOW_HOME="/opt/airflow"))
     for environ in ({}, {"AIRFLOW_HOME": "/elsewhere"}, {"HOME": "/tmp/dbt"}):
         assert load(BASE, environ=environ).spool_dir == Path("/opt/airflow/truewatch-lineage")
