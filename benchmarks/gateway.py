@@ -19,11 +19,12 @@ import textwrap
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from gateways import NOWHERE, SPOOL_BYTES, Event, command, gateway, requests, run_id, settings
+from gateways import NOWHERE, SPOOL_BYTES, Event, command, courier, gateway, requests, run_id, settings
 from load import SLICES, slices
 from sink import seen, sink
 from sizing import paper
@@ -40,8 +41,10 @@ KEYS = 1000
 PATIENCE = 120.0
 BACKLOG = 1_000_000
 FILLING = 1000
-RATES: dict[str, list[float]] = {"http": [], "kafka": []}
-"""Medium events a second of each round, for what is reckoned from them."""
+RATES: dict[str, list[float]] = {"http": [], "beside": [], "kafka": []}
+"""Medium events a second of each round, for what is reckoned from them: by HTTP, with a courier beside, from Kafka."""
+
+AWAY, HERE, BESIDE = "away", "answers at once", "answers at once, to a courier beside"
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 HEAD = """\
 # The gateway, measured
@@ -56,32 +59,33 @@ BUSY = " The machine had other work meanwhile, so that a quiet one does more."
 
 
 def http(rounds: int, count: int) -> Iterator[str]:
-    """Measure the intake by HTTP: while the destination is away, and while events are delivered to it."""
+    """Measure the intake by HTTP: while the destination is away, and while events are delivered to it.
+
+    The processor's time is that of gateway and courier together.
+    """
     yield from (
         "| events | destination | committed a second | delivered a second | µs of processor an event |",
         "|" + " --- |" * 5,
     )
-    for size, coding, is_up in itertools.product(("medium", "small"), ("plain", "gzip"), (False, True)):
-        rates, delivered, costs = zip(*(_intake(size, coding, count, is_up=is_up) for _ in range(rounds)), strict=True)
-        if (size, coding, is_up) == ("medium", "gzip", True):
-            RATES["http"].extend(delivered)
-        shown = "answers at once" if is_up else "away"
-        yield row(f"{size}, {coding}", shown, spread(rates), spread(delivered) if is_up else "-", spread(costs))
+    for size, coding, where in itertools.product(("medium", "small"), ("plain", "gzip"), (AWAY, HERE, BESIDE)):
+        rates, delivered, costs = zip(*(_intake(size, coding, count, where) for _ in range(rounds)), strict=True)
+        if (size, coding) == ("medium", "gzip") and where != AWAY:
+            RATES["http" if where == HERE else "beside"].extend(delivered)
+        yield row(f"{size}, {coding}", where, spread(rates), "-" if where == AWAY else spread(delivered), spread(costs))
 
 
-def _intake(size: str, coding: str, count: int, *, is_up: bool) -> tuple[float, float, float]:
-    with (
-        sink() as url,
-        tempfile.TemporaryDirectory(prefix="bench-gateway-") as name,
-        gateway(Path(name), url if is_up else NOWHERE) as (port, pid),
-    ):
-        used = processor(pid)
+def _intake(size: str, coding: str, count: int, where: str) -> tuple[float, float, float]:
+    with sink() as url, tempfile.TemporaryDirectory(prefix="bench-gateway-") as name, ExitStack() as running:
+        options = ("--delivery", "spool") if where == BESIDE else ()
+        port, pid = running.enter_context(gateway(Path(name), NOWHERE if where == AWAY else url, *options))
+        pids = [pid, running.enter_context(courier(Path(name), url))] if where == BESIDE else [pid]
+        used = sum(map(processor, pids))
         seconds = sum(slices(port, partial(requests, size, coding, count), count))
         start, waiting = time.monotonic(), count - seen(url)["requests"]
-        if is_up:
+        if where != AWAY:
             arrive(url, waiting)
         behind = time.monotonic() - start
-        return count / seconds, count / (seconds + behind), (processor(pid) - used) / count * 1e6
+        return count / seconds, count / (seconds + behind), (sum(map(processor, pids)) - used) / count * 1e6
 
 
 def kafka(rounds: int, count: int) -> Iterator[str]:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from samples import SAMPLES
 NOWHERE = "http://127.0.0.1:9"
 TOKEN = "not-a-real-token-0123456789"
 SPOOL_BYTES = 16 << 30
+READY_SECONDS = 20.0
 MAIN = "from truewatch_lineage.cli import main; main()"
 
 
@@ -83,5 +85,19 @@ def gateway(folder: Path, url: str, *options: str) -> Iterator[tuple[int, int]]:
             told = re.search(r":(\d+)", process.stdout.readline())
             assert told, (folder / "log").read_text()
             yield int(told[1]), process.pid
+        finally:
+            process.kill()
+
+
+@contextmanager
+def courier(folder: Path, url: str) -> Iterator[int]:
+    """Run a courier on the spool of a gateway; gives its process id once it delivers."""
+    with command(folder, url, "courier") as process:
+        try:
+            deadline = time.monotonic() + READY_SECONDS
+            while "Delivering from" not in (log := (folder / "log").read_text()):
+                assert time.monotonic() < deadline, log
+                time.sleep(0.05)
+            yield process.pid
         finally:
             process.kill()

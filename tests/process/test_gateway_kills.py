@@ -6,11 +6,13 @@ import contextlib
 import http.client
 import json
 import random
+import subprocess
 import threading
 import time
 from collections import defaultdict
 
 import pytest
+from support.cli import started
 from support.figures import show
 from support.gateway import Gateway
 from support.receiver import Receiver
@@ -95,15 +97,28 @@ def numbers_by_run(receiver):
     return found
 
 
+@contextlib.contextmanager
+def courier(gateway):
+    """Run a courier beside a gateway for a ``with`` block, and kill it at the end."""
+    settings = {"destination": "dataway", "url": gateway.destination, "token": "t", "spool_dir": gateway.spool}
+    with started("courier", env=settings, stderr=subprocess.DEVNULL):
+        yield
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["delivering", "with a courier beside it"])
 @pytest.mark.parametrize(
     ("kills", "durability"), [(6, "process"), pytest.param(60, "power", marks=pytest.mark.slow)], ids=["short", "long"]
 )
-def test_what_was_answered_arrives_in_order_whatever_is_killed(kills, durability, capsys):
-    """The accounting rule, through kills of the gateway at any moment and some of the destination."""
+def test_what_was_answered_arrives_in_order_whatever_is_killed(kills, durability, beside, capsys):
+    """The accounting rule, through kills of the gateway, and of its courier, and some of the destination."""
     dice = random.Random(7)
-    with Receiver() as receiver, Gateway(receiver.url, env={"durability": durability}) as gateway:
+    settings = {"durability": durability, "delivery": "spool" if beside else "auto"}
+    with Receiver() as receiver, Gateway(receiver.url, env=settings) as gateway, contextlib.ExitStack() as couriers:
         with clients(gateway) as running:
             for kill in range(kills):
+                if beside and kill % 2 == 0:
+                    couriers.close()
+                    couriers.enter_context(courier(gateway))
                 time.sleep(dice.uniform(0.1, 0.5))
                 gateway.kill()
                 if kill % 3 == 2:
@@ -122,7 +137,7 @@ def test_what_was_answered_arrives_in_order_whatever_is_killed(kills, durability
     assert not answered - received
     assert (spooled.dead, spooled.tombstones) == (0, 0)
     assert all(numbers == sorted(numbers) for numbers in found.values())
-    # Each kill, of either, may repeat what was in flight; each request that was not answered may be stored twice.
-    assert stats["duplicates"] <= (kills + kills // 3) * FLYING + unsure
+    # Each kill, of any of them, may repeat what was in flight; each request that was not answered may be stored twice.
+    assert stats["duplicates"] <= (kills + kills // 3 + beside * kills // 2) * FLYING + unsure
     counted = f"{len(answered):,} events answered, {kills} kills, {stats['duplicates']} duplicates"
     show(capsys, f"{counted}, {unsure} requests unsure")

@@ -43,6 +43,10 @@ class Gateway(Served):
         env: More settings, by their lower-case names, or variables in upper case.
         authority: The file of the certificate's authority where it serves https.
         program: What Python runs; another that ends in the same command can change the gateway first.
+
+    Attributes:
+        destination: As ``url``.
+        spool: Its folder.
     """
 
     def __init__(
@@ -63,6 +67,7 @@ class Gateway(Served):
         settings = {"exit_budget": EXIT_SECONDS, **(named if kind else {}), **(env or {})}
         super().__init__("gateway", tokens=tokens, port=port, env=child_environment(settings))
         self._program = program
+        self.destination = url
         self._args = [str(arg) for arg in args]
         for one in tokens:
             self._args += ["--token", one]

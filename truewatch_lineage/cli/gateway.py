@@ -19,7 +19,7 @@ from truewatch_lineage.cli.serving import (
     refuse_itself,
     token_option,
 )
-from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
+from truewatch_lineage.cli.settings import SettingsCommand, load_settings, refuse_disabled
 from truewatch_lineage.cli.stopping import stopped_by_signal
 from truewatch_lineage.config import KEYS
 from truewatch_lineage.errors import ConfigError, TokenError, TruewatchLineageError
@@ -39,6 +39,7 @@ Examples:
   truewatch-lineage gateway --url https://openway.truewatch.com
   truewatch-lineage gateway --host 0.0.0.0 --token-file clients --tls-cert chain.pem --tls-key key.pem
   truewatch-lineage gateway --kafka-bootstrap kafka:9092 --topic openlineage --group lineage
+  truewatch-lineage gateway --delivery spool & truewatch-lineage courier
   OPENLINEAGE_URL=http://127.0.0.1:8766 python job.py
 
 \b
@@ -47,7 +48,7 @@ Exit codes: 0 all delivered, 75 something is kept in the spool, 1 it failed, 2 u
 """
 _LOOK_SECONDS: Final = 1.0
 _TOKEN_SECONDS: Final = 5.0
-_WITHOUT: Final = ("token_file", "kafka_config", "delivery", "delivery_budget", "enabled", "spark_inject")
+_WITHOUT: Final = ("token_file", "kafka_config", "delivery_budget", "enabled", "spark_inject")
 """Settings that are no options: the first two are the gateway's own, the others change nothing here."""
 
 
@@ -107,14 +108,14 @@ def command(
     options = Options(host, port, accepted, tls, kafka)
     logs.show_progress()
     left = _run(Gateway(settings, options), settings, options)
-    if left:
+    if left and settings.delivery != "spool":
         click.get_current_context().exit(EXIT_WAITS)
 
 
 def _settings(*, has_own_token: bool) -> Settings:
     """Load the settings; who gave the gateway's own token is told that it is not the destination's."""
     try:
-        return load_to_deliver()
+        return refuse_disabled(load_settings())
     except ConfigError as error:
         if has_own_token and error.key == "token_file" and error.source is None:
             hint = "--token-file of `gateway` is what clients show; the destination's comes from"
@@ -134,10 +135,15 @@ def _run(gateway: Gateway, settings: Settings, options: Options) -> int:
     with stopped_by_signal() as stopped:
         gateway.start()
         _tell_start(gateway.url, options)
-        with existing_store_of(settings) as store:
-            tell_destinations(store, settings)
-        click.echo(gateway.url)
-        _try_tokens(settings)
+        if settings.delivery == "spool":
+            how = "run `truewatch-lineage courier` with the same settings"
+            log.info("Events stay in %s for a courier: %s.", settings.spool_dir, how)
+            click.echo(gateway.url)
+        else:
+            with existing_store_of(settings) as store:
+                tell_destinations(store, settings)
+            click.echo(gateway.url)
+            _try_tokens(settings)
         fault = None
         while fault is None and not stopped.wait(_LOOK_SECONDS):
             gateway.renew()

@@ -1,6 +1,7 @@
 """The gateway, told in one place: HTTP and Kafka → door → spool (commit) → courier → destinations, and how it ends.
 
-It has three connections to the spool, so that commits, deliveries and metrics do not wait for each other's locks.
+It has three connections to the spool, so that commits, deliveries and metrics do not wait for each other's locks. With
+``delivery: spool`` a courier beside it delivers, on a processor of its own.
 """
 
 from __future__ import annotations
@@ -84,12 +85,13 @@ class Gateway:
         self._settings = settings
         self._options = options
         self._bindings = [binding_of(destination) for destination in settings.destinations]
+        self._delivers = settings.delivery != "spool"
         self._notices = Notices(log)
         self._stores = [open_spool(settings) for _ in range(3)]
         self._store, own, look = self._stores
         for binding in self._bindings:
             self._store.register(binding)
-        self._courier = Courier(own, settings.destinations)
+        self._courier = Courier(own, settings.destinations if self._delivers else ())
         self._commit = GroupCommit(self._store, Door(settings), self._courier.wake)
         self._counters = Counters()
         most = room_for(MAX_CONNECTIONS + SPARE_CONNECTIONS) - SPARE_CONNECTIONS
@@ -136,7 +138,7 @@ class Gateway:
 
     def fault(self) -> str | None:
         """Say why the gateway can do nothing more and is to be started again, or None."""
-        if self._courier.has_ended() and not self._entrance.is_closed:
+        if self._delivers and self._courier.has_ended() and not self._entrance.is_closed:
             return "nothing is delivered any more"
         if self._kafka is not None and self._kafka.has_ended() and not self._entrance.is_closed:
             return "nothing is taken from Kafka any more"
@@ -163,7 +165,8 @@ class Gateway:
         self._wait(lambda: self._entrance.active > 0, min(deadline, time.monotonic() + SETTLING_SECONDS))
         if self._kafka is not None:
             self._kafka.stop(max(0.0, deadline - time.monotonic()) / 2)  # what it leaves to the spool takes time too
-        self._wait(lambda: self._has_due(deadline), deadline - FINISHING_SECONDS)
+        if self._delivers:
+            self._wait(lambda: self._has_due(deadline), deadline - FINISHING_SECONDS)
         self._courier.finish(max(0.0, deadline - time.monotonic()))
         self._courier.stop()
         self._server.should_exit = True
@@ -192,6 +195,9 @@ class Gateway:
     def _make_kafka(self, options: KafkaOptions | None) -> KafkaIntake | None:
         if options is None:
             return None
+        if not self._delivers:
+            problem = "leaves delivery to a courier, but what comes from Kafka is delivered by the gateway itself"
+            raise ConfigError(f"delivery: spool {problem}.", key="delivery", fix="Leave it out here.")
         from truewatch_lineage.gateway.kafka import KafkaIntake  # noqa: PLC0415 - needs the extra kafka
 
         return KafkaIntake(self._settings, self._store, options)
