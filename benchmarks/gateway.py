@@ -41,6 +41,9 @@ KEYS = 1000
 PATIENCE = 120.0
 BACKLOG = 1_000_000
 FILLING = 1000
+FIRST_WAITING = 1 << 34
+"""The number of the first run that waits, above those of all that is sent."""
+
 RATES: dict[str, list[float]] = {"http": [], "beside": [], "kafka": []}
 """Medium events a second of each round, for what is reckoned from them: by HTTP, with a courier beside, from Kafka."""
 
@@ -175,7 +178,7 @@ def _fill(folder: Path, url: str, number: int) -> None:
         binding_of(read.destinations[0]),
         Event.of("small"),
     )
-    for first in range(SPOOL_BYTES, SPOOL_BYTES + number, FILLING):
+    for first in range(FIRST_WAITING, FIRST_WAITING + number, FILLING):
         store.put(
             [
                 Entry(binding, f"run:{run_id(one)}", compress(event.one(one)), "COMPLETE", "example/job", run_id(one))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import sys
 import time
 
 import pytest
+from support.cli import run_child
 from support.kafka import PASSWORD, Broker, login
 from support.kafka_intake import STOP_SECONDS, Running, keyed, new_topic, until
 from support.private import write_private
@@ -155,14 +155,11 @@ def test_events_are_not_written_to_where_they_come_from(tmp_path, url, loops):
     store.close()
 
 
-def test_without_the_extra_it_is_told_what_to_install(settings, tmp_path, monkeypatch):
+def test_without_the_extra_it_is_told_what_to_install(settings, tmp_path):
     """By name."""
-    monkeypatch.setitem(sys.modules, "confluent_kafka", None)
-    for name in [name for name in sys.modules if name.startswith("truewatch_lineage.gateway.kafka.")]:
-        monkeypatch.delitem(sys.modules, name)
-    from truewatch_lineage.gateway.kafka.intake import KafkaIntake as Fresh  # noqa: PLC0415 - without the module
-
-    store = Store(tmp_path / "spool")
-    with pytest.raises(ConfigError, match=r"confluent_kafka.*pip install 'truewatch-lineage\[kafka\]'"):
-        Fresh(load({**settings, "spool_dir": str(tmp_path / "spool")}), store, KafkaOptions("k:1", "t", "g"))
-    store.close()
+    (tmp_path / "confluent_kafka.py").write_text("raise ModuleNotFoundError(name='confluent_kafka')")
+    env = {**settings, "spool_dir": tmp_path / "spool", "PYTHONPATH": tmp_path}
+    ran = run_child("gateway", "--port", "0", "--kafka-bootstrap", "k:1", "--topic", "t", "--group", "g", env=env)
+    assert ran.code == 2
+    assert "Kafka needs confluent_kafka" in ran.err
+    assert "pip install 'truewatch-lineage[kafka]'" in ran.err

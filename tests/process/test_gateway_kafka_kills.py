@@ -34,10 +34,10 @@ MAX_EVENTS = 500
 CONNECTIONS = 16
 DRAIN_SECONDS = 60
 PROGRAM = """
-from functools import partial
+from functools import partialmethod
 from truewatch_lineage.cli import main
-from truewatch_lineage.gateway.kafka import options
-options.KafkaOptions = partial(options.KafkaOptions, hold_seconds={hold}, max_events={most})
+from truewatch_lineage.gateway.kafka.options import KafkaOptions
+KafkaOptions.__init__ = partialmethod(KafkaOptions.__init__, hold_seconds={hold}, max_events={most})
 main()
 """
 REFUSAL = {"status": 422, "times": 1}

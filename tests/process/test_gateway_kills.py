@@ -6,13 +6,11 @@ import contextlib
 import http.client
 import json
 import random
-import subprocess
 import threading
 import time
 from collections import defaultdict
 
 import pytest
-from support.cli import started
 from support.figures import show
 from support.gateway import Gateway
 from support.receiver import Receiver
@@ -97,14 +95,6 @@ def numbers_by_run(receiver):
     return found
 
 
-@contextlib.contextmanager
-def courier(gateway):
-    """Run a courier beside a gateway for a ``with`` block, and kill it at the end."""
-    settings = {"destination": "dataway", "url": gateway.destination, "token": "t", "spool_dir": gateway.spool}
-    with started("courier", env=settings, stderr=subprocess.DEVNULL):
-        yield
-
-
 @pytest.mark.parametrize("beside", [False, True], ids=["delivering", "with a courier beside it"])
 @pytest.mark.parametrize(
     ("kills", "durability"), [(6, "process"), pytest.param(60, "power", marks=pytest.mark.slow)], ids=["short", "long"]
@@ -118,7 +108,7 @@ def test_what_was_answered_arrives_in_order_whatever_is_killed(kills, durability
             for kill in range(kills):
                 if beside and kill % 2 == 0:
                     couriers.close()
-                    couriers.enter_context(courier(gateway))
+                    couriers.enter_context(gateway.courier())
                 time.sleep(dice.uniform(0.1, 0.5))
                 gateway.kill()
                 if kill % 3 == 2:

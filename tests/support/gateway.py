@@ -9,14 +9,16 @@ with Receiver(tokens=["local-test-token"]) as receiver, Gateway(url=receiver.url
 
 from __future__ import annotations
 
+import contextlib
 import re
 import ssl
+import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from support.cli import child_environment
+from support.cli import child_environment, started
 from support.served import Served
 from support.spooled import Spooled, spooled
 
@@ -43,10 +45,6 @@ class Gateway(Served):
         env: More settings, by their lower-case names, or variables in upper case.
         authority: The file of the certificate's authority where it serves https.
         program: What Python runs; another that ends in the same command can change the gateway first.
-
-    Attributes:
-        destination: As ``url``.
-        spool: Its folder.
     """
 
     def __init__(
@@ -66,8 +64,8 @@ class Gateway(Served):
         named = {"destination": kind, "url": url, "GATEWAY_TEST_TOKEN": token, "token_env": "GATEWAY_TEST_TOKEN"}
         settings = {"exit_budget": EXIT_SECONDS, **(named if kind else {}), **(env or {})}
         super().__init__("gateway", tokens=tokens, port=port, env=child_environment(settings))
+        self._settings = settings
         self._program = program
-        self.destination = url
         self._args = [str(arg) for arg in args]
         for one in tokens:
             self._args += ["--token", one]
@@ -79,6 +77,13 @@ class Gateway(Served):
         """Return what is run."""
         own = ["--port", str(self.port), "--spool-dir", str(self.spool)]
         return [sys.executable, *self._program, "gateway", *own, *self._args]
+
+    @contextlib.contextmanager
+    def courier(self, **settings: object) -> Iterator[None]:
+        """Run a courier beside it for a ``with`` block, with its settings and these; it is killed at the end."""
+        env = {**self._settings, "spool_dir": self.spool, **settings}
+        with started("courier", env=env, stderr=subprocess.DEVNULL):
+            yield
 
     def trust(self, authority: Path) -> None:
         """Make requests by https, and trust this certificate's authority only."""

@@ -159,11 +159,6 @@ class Broker:
         admin = AdminClient(self.client())
         admin.create_acls([allowed])[allowed].result(_ANSWER_SECONDS)
 
-    def delete_topic(self, name: str) -> None:
-        """Delete a topic."""
-        admin = AdminClient(self.client())
-        admin.delete_topics([name])[name].result(_ANSWER_SECONDS)
-
     def produce(
         self,
         topic: str,

@@ -55,11 +55,11 @@ class GroupCommit:
     Args:
         store: The spool.
         door: Decides what is taken.
-        committed: Is called after each commit that has stored something.
+        committed: Is called after each commit that has stored an event.
 
     Attributes:
         counts: Events by what became of them: ``accepted``, ``skipped`` (no destination wants it), ``refused`` (4xx),
-            ``failed`` (503).
+            ``failed`` (5xx).
         commits: How many commits were made.
     """
 
@@ -114,7 +114,11 @@ class GroupCommit:
         loop = asyncio.get_running_loop()
         while self._waiting:
             batch = self._next()
-            results = await loop.run_in_executor(self._thread, self._commit, batch)
+            try:
+                results = await loop.run_in_executor(self._thread, self._commit, batch)
+            except Exception as error:  # noqa: BLE001 - the outermost guard: no request may wait for ever
+                results = [self._fault(error)] * len(batch)
+                self.counts.update(failed=len(batch))
             for waiting, refusal in zip(batch, results, strict=True):
                 if not waiting.done.done():  # else the server has ended and cancelled the request
                     waiting.done.set_result(refusal)
@@ -128,12 +132,13 @@ class GroupCommit:
         return batch
 
     def _commit(self, batch: Sequence[Waiting]) -> list[Refusal | None]:
-        """Store a batch; never raises, since a request is waiting for each of its events."""
+        """Store a batch; returns the answer to each of its events."""
         entered = [self._enter(waiting) for waiting in batch]
         taken = [one for one in entered if isinstance(one, Batch)]
-        refusals = iter(self._put(taken))
-        results = [next(refusals) if isinstance(one, Batch) else one for one in entered]
-        self._count(taken, results)
+        answers = self._put(taken)
+        in_order = iter(answers)
+        results = [next(in_order) if isinstance(one, Batch) else one for one in entered]
+        self._count([one for one, answer in zip(taken, answers, strict=True) if answer is None], results)
         return results
 
     def _enter(self, waiting: Waiting) -> Batch | Refusal:
@@ -144,25 +149,33 @@ class GroupCommit:
             refusal.__context__ = refusal.__cause__ = None
             return refusal.with_traceback(None)
         except Exception as error:  # noqa: BLE001 - the outermost guard: the other events of the batch are to be stored
-            fault = type(error).__name__  # its text may quote the event
-            self._notices.error("fault", "An event was refused by a fault of truewatch-lineage: %s", fault)
-            return Refusal(500, "fault", f"A fault of the gateway: {fault}. The event was not taken.")
+            return self._fault(error)
+
+    def _fault(self, error: Exception) -> Refusal:
+        fault = type(error).__name__  # its text may quote the event
+        self._notices.error("fault", "An event was refused by a fault of truewatch-lineage: %s", fault)
+        return Refusal(500, "fault", f"A fault of the gateway: {fault}. The event was not taken.")
 
     def _put(self, taken: Sequence[Batch]) -> list[Refusal | None]:
-        if not any(batch.entries for batch in taken):
-            return [None] * len(taken)
+        """Store what some destination wants; what none does is answered as if it had been."""
+        wanted = [batch for batch in taken if batch.entries]
+        answers = iter(self._store_all(wanted) if wanted else ())
+        return [next(answers) if batch.entries else None for batch in taken]
+
+    def _store_all(self, wanted: Sequence[Batch]) -> list[Refusal | None]:
         try:
-            stored = self._store.put_groups([batch.entries for batch in taken])
+            stored = self._store.put_groups([batch.entries for batch in wanted])
             self.commits += 1
         except SpoolError as error:
-            return [self._failure(error)] * len(taken)
+            return [self._failure(error)] * len(wanted)
         except Exception as error:  # noqa: BLE001 - as in _enter
-            return [self._failure(SpoolError(type(error).__name__, path=str(self._store.folder)))] * len(taken)
-        self._committed()
-        refused = [batch for batch, one in zip(taken, stored, strict=True) if not one]
+            return [self._failure(SpoolError(type(error).__name__, path=str(self._store.folder)))] * len(wanted)
+        if any(stored):
+            self._committed()
+        refused = [batch for batch, one in zip(wanted, stored, strict=True) if not one]
         if not refused:
             self._has_room()
-            return [None] * len(taken)
+            return [None] * len(wanted)
         refusal = self._full(self._crowded(refused))
         return [None if one else refusal for one in stored]
 
@@ -197,13 +210,14 @@ class GroupCommit:
             self._full_at = None
             log.info("The spool has room again: events are taken.")
 
-    def _count(self, taken: Sequence[Batch], results: Sequence[Refusal | None]) -> None:
-        unwanted = sum(1 for batch in taken if not batch.entries)
+    def _count(self, done: Sequence[Batch], results: Sequence[Refusal | None]) -> None:
+        """Count a commit: what is refused comes again, so that what it skips is counted then."""
+        unwanted = sum(1 for batch in done if not batch.entries)
         statuses = [refusal.status for refusal in results if refusal is not None]
         failed = sum(1 for status in statuses if status >= 500)  # noqa: PLR2004 - the class of the server's own faults
         accepted = len(results) - len(statuses) - unwanted
         self.counts.update(accepted=accepted, skipped=unwanted, failed=failed, refused=len(statuses) - failed)
-        self._count_skipped(Counter(binding for batch in taken for binding in batch.skipped))
+        self._count_skipped(Counter(binding for batch in done for binding in batch.skipped))
 
     def _count_skipped(self, skipped: Counter[Binding]) -> None:
         try:

@@ -19,6 +19,7 @@ from truewatch_lineage.gateway.commit import GroupCommit
 from truewatch_lineage.gateway.door import Door
 from truewatch_lineage.serving.answers import Refusal
 from truewatch_lineage.spool import Store
+from truewatch_lineage.spool.report import status
 
 
 @pytest.fixture
@@ -131,6 +132,51 @@ def test_a_full_share_is_told_once_and_so_is_its_end(settings, monkeypatch, capl
         "The spool is full: the share of default is used up. Events are refused with 503 until there is room.",
         "The spool has room again: events are taken.",
     ]
+
+
+def test_what_nobody_wants_is_no_part_of_a_commit_that_fails(tmp_path, monkeypatch):
+    """It is answered and counted once; what was refused comes again, and what it skips is counted then."""
+    portal = {"destination": "portal", "url": "http://127.0.0.1:9", "token": "not-a-real-token"}
+    any_other = {"destination": "openlineage", "url": "http://127.0.0.1:9", "match": {"keep": [{"job": "*wanted"}]}}
+    settings = load({"destinations": {"a": portal, "b": any_other}, "spool_dir": str(tmp_path / "spool")})
+    store = Store(settings.spool_dir, durability="process")
+    commit = GroupCommit(store, Door(settings), lambda: None)
+    job_event = {"eventTime": "2026-01-01T00:00:00Z", "producer": "https://p", "schemaURL": "https://s"}
+    wanted, unwanted = (
+        json.dumps({**job_event, "job": {"namespace": "n", "name": name}}).encode() for name in ("wanted", "other")
+    )
+
+    def fail(*_):
+        raise SpoolBusyError("It is locked.", path="/spool")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "put_groups", fail)
+        first, second = answers(commit, [wanted, unwanted])
+    assert (first.status, second) == (503, None)
+    assert commit.counts == {"accepted": 0, "skipped": 1, "refused": 0, "failed": 1}
+    assert answers(commit, [wanted]) == [None]
+    assert commit.counts == {"accepted": 1, "skipped": 1, "refused": 0, "failed": 1}
+    assert status(store)["skipped"] == 2
+    commit.close()
+    store.close()
+
+
+def test_a_fault_after_the_commit_leaves_nobody_waiting(settings, caplog):
+    """All of the commit are answered 500, and the next ones are taken."""
+    store, faults = Store(settings.spool_dir, durability="process"), [KeyError("quotes the event")]
+
+    def told():
+        if faults:
+            raise faults.pop()
+
+    commit = GroupCommit(store, Door(settings), told)
+    refusals = answers(commit, [body("a"), body("b")])
+    assert [(one.status, one.code) for one in refusals] == [(500, "fault")] * 2
+    assert answers(commit, [body("c")]) == [None]
+    assert commit.counts == {"accepted": 1, "skipped": 0, "refused": 0, "failed": 2}
+    assert "quotes the event" not in caplog.text
+    commit.close()
+    store.close()
 
 
 def test_a_fault_of_ours_is_one_events_500(commit, monkeypatch, caplog):

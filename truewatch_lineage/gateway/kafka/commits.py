@@ -52,8 +52,7 @@ class Commits:
 
     def now(self, consumer: Consumer, partitions: Collection[Offsets]) -> None:
         """Commit what is done and wait for the answer; what fails is delivered again by whoever reads it next."""
-        for offsets in partitions:
-            offsets.withdraw()
+        self._stage.withdraw_commits(partitions)
         wanted = self._wanted(partitions)
         if wanted:
             try:

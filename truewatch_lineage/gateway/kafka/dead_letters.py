@@ -26,12 +26,10 @@ _AT_ONCE: Final = 500
 _PAUSE_SECONDS: Final = 1.0
 _ASK_SECONDS: Final = 5.0
 _TOO_LARGE: Final = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE})
-_NEVER: Final = 1_000
-"""As many failures as no letter has that may still succeed."""
 
 
 class DeadLetters:
-    """Writes dead letters; all of it in the reader's thread, the callbacks of its producer too.
+    """Writes dead letters; all but `look_for_topic` in the reader's thread, the callbacks of its producer too.
 
     Args:
         producer: Whose ``acks`` is ``all``.
@@ -97,7 +95,7 @@ class DeadLetters:
         taken = [
             parcel
             for parcel in self._waiting
-            if parcel.unposted >= _NEVER or (parcel.unposted and (crowded or parcel.event.arrived <= before))
+            if parcel.is_too_large or (parcel.is_unposted and (crowded or parcel.event.arrived <= before))
         ]
         self._waiting = [parcel for parcel in self._waiting if parcel not in taken]
         return taken
@@ -144,7 +142,8 @@ class DeadLetters:
         self._waiting.append(parcel)
         self._not_before = time.monotonic() + _PAUSE_SECONDS
         if error is not None:
-            parcel.unposted = _NEVER if error.code() in _TOO_LARGE else parcel.unposted + 1
+            parcel.is_unposted = True
+            parcel.is_too_large = error.code() in _TOO_LARGE
             self._notices.warning(
                 "failed", "Dead letters can't be written to the topic %s and wait: %s", self._topic, error.str()
             )

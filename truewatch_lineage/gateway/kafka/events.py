@@ -52,7 +52,8 @@ class Parcel:
         failed_first: When that was, in epoch seconds.
         status: The HTTP status of its last failed attempt.
         due: When it may be tried again, in epoch seconds.
-        unposted: How often it could not be written to the topic of dead letters.
+        is_unposted: Whether the topic of dead letters has refused it.
+        is_too_large: Whether that topic never takes it.
     """
 
     event: Event
@@ -63,7 +64,8 @@ class Parcel:
     failed_first: float | None = None
     status: int | None = None
     due: float = 0.0
-    unposted: int = 0
+    is_unposted: bool = False
+    is_too_large: bool = False
 
     def queued(self) -> Queued:
         """Return it as a leader takes it."""

@@ -91,7 +91,7 @@ class KafkaIntake:
 
     def has_ended(self) -> bool:
         """Tell whether reading or delivering has ended, as by a fault or a fatal error of Kafka."""
-        return not self._reader.is_alive() or self._courier.has_ended()
+        return not self._reader.is_alive() or not self._courier.all_live()
 
     def problem(self) -> str | None:
         """Say why no events come, or None; a gateway without partitions stands by and has none."""

@@ -76,7 +76,7 @@ class Spill:
         """
         now = time.monotonic()
         stuck = None
-        if crowded and now >= self._relieve_at and self._stage.is_split():
+        if crowded and now >= self._relieve_at and self._stage.any_ready():
             self._relieve_at, stuck = now + _RELIEVE_SECONDS, now - STUCK_SECONDS
         taken = self._stage.withdraw(self.overdue(), stuck)
         if taken:

@@ -19,7 +19,7 @@ from truewatch_lineage.protocol import MIB
 from truewatch_lineage.spool import Binding, Queued, Settlement, Standing
 
 MAX_BYTES: Final = 64 * MIB
-"""Of bodies, gzipped; one event more than that is taken whatever its size."""
+"""Of bodies, gzipped; at it nothing more is read, and the read before may go above it by a fetch."""
 
 
 class _Turn:
@@ -229,6 +229,12 @@ class Stage:
         with self._lock:
             offsets.answer(position, committed=committed)
 
+    def withdraw_commits(self, partitions: Iterable[Offsets]) -> None:
+        """Expect no answer any more to the last commit of partitions, so that all that is done can be asked for."""
+        with self._lock:
+            for offsets in partitions:
+                offsets.withdraw()
+
     # What the spill does.
 
     def withdraw(self, before: float, stuck_before: float | None = None) -> list[Parcel]:
@@ -279,8 +285,8 @@ class Stage:
         """Return the state of each destination, by its name."""
         return {binding.name: standing.state for binding, standing in self._standing.items()}
 
-    def is_split(self) -> bool:
-        """Tell whether some destinations are ready, and others or single events hold up what goes to them."""
+    def any_ready(self) -> bool:
+        """Tell whether some destination is ready, so that whatever fills the stage may hold it up."""
         return any(standing.state == "ready" for standing in self._standing.values())
 
     # What metrics tell.
