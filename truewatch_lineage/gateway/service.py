@@ -77,7 +77,7 @@ class Gateway:
         options: How to run.
 
     Raises:
-        ConfigError: The options can't be used, or the address is taken.
+        ConfigError: The options can't be used, the address is taken, or too few files may be open.
         SpoolError: The spool can't be used.
     """
 
@@ -87,6 +87,7 @@ class Gateway:
         self._bindings = [binding_of(destination) for destination in settings.destinations]
         self._delivers = settings.delivery != "spool"
         self._notices = Notices(log)
+        most = room_for(MAX_CONNECTIONS, spare=SPARE_CONNECTIONS, owner=OWNER)
         self._stores = [open_spool(settings) for _ in range(3)]
         self._store, own, look = self._stores
         for binding in self._bindings:
@@ -94,7 +95,6 @@ class Gateway:
         self._courier = Courier(own, settings.destinations if self._delivers else ())
         self._commit = GroupCommit(self._store, Door(settings), self._courier.wake)
         self._counters = Counters()
-        most = room_for(MAX_CONNECTIONS + SPARE_CONNECTIONS) - SPARE_CONNECTIONS
         gate = Gate(options.tokens, owner=OWNER)
         self._entrance = Entrance(gate, self._commit, self._counters, max_connections=most)
         self._kafka = self._make_kafka(options.kafka)
@@ -103,7 +103,7 @@ class Gateway:
             self._entrance, State(self, SpoolLook(look)), gate, self._counters, loopback=is_loopback(options.host)
         )
         tls = options.tls.context if options.tls else None
-        self._config = configured(app, tls=tls, max_connections=most + SPARE_CONNECTIONS)
+        self._config = configured(app, max_connections=most + SPARE_CONNECTIONS, tls=tls)
         self._ready = threading.Event()
         self._server = Server(self._config, self._ready.set, lambda: None)
         self._serving = threading.Thread(target=self._serve, name="truewatch-lineage-http", daemon=True)

@@ -17,7 +17,7 @@ from truewatch_lineage.receiver.rules import OWNER
 from truewatch_lineage.receiver.store import Store
 from truewatch_lineage.serving.credentials import Gate
 from truewatch_lineage.serving.guards import is_loopback
-from truewatch_lineage.serving.server import Server, collect_seldom, configured, listen, url_of
+from truewatch_lineage.serving.server import Server, collect_seldom, configured, listen, room_for, url_of
 
 MAX_CONNECTIONS = 1000
 SWITCH_SECONDS = 0.05
@@ -59,11 +59,12 @@ def run(options: Options, announce: Callable[[str], None], fill: Callable[[Store
         fill: Is called with the store before that, to put events in; see `loading.load`.
 
     Raises:
-        ConfigError: The address can't be bound, or the file can't be used.
+        ConfigError: The address can't be bound, the file can't be used, or too few files may be open.
     """
     _log_to_stderr()
     sys.setswitchinterval(SWITCH_SECONDS)
     collect_seldom()
+    most = room_for(MAX_CONNECTIONS, owner=OWNER)
     with listen(options.host, options.port, owner=OWNER) as listener, _opened(options) as store:
         fill(store)
         live = Live()
@@ -75,7 +76,7 @@ def run(options: Options, announce: Callable[[str], None], fill: Callable[[Store
             loopback=is_loopback(options.host),
             tee=options.tee,
         )
-        config = configured(app, max_connections=MAX_CONNECTIONS)
+        config = configured(app, max_connections=most)
         url = url_of(options.host, listener)
         Server(config, lambda: announce(url), live.end).run(sockets=[listener])
 

@@ -82,6 +82,7 @@ class BoundedProtocol(HttpToolsProtocol):
     """
 
     app_state: Mapping[str, Any]  # type: ignore[assignment]
+    limit_concurrency: int  # `server.configured` always sets it
     _deadline: asyncio.TimerHandle | None = None
     _watched: Part | None = None
     _expected: Part | None = "head"
@@ -94,7 +95,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._link = Connection(transport)
         self._counters: Counters = self.app_state["counters"]
         self._counters.connected()
-        if len(self.connections) > (self.limit_concurrency or 0) + REFUSED_IN_WORDS:
+        if len(self.connections) > self.limit_concurrency + REFUSED_IN_WORDS:
             transport.abort()
         self.app_state = {**self.app_state, "connection": self._link}
         self._watch()

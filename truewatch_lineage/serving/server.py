@@ -29,6 +29,10 @@ GC_THRESHOLDS: Final = (50_000, 20, 20)
 
 _BACKLOG: Final = 1024
 _OTHER_FILES: Final = 512
+"""Kept for the spool, for connections to destinations and brokers, and for clients that are refused in words."""
+
+LEAST_CONNECTIONS: Final = 64
+"""With room for fewer a server does not start: it would refuse clients all the time, and nobody would know why."""
 
 
 def collect_seldom() -> None:
@@ -38,15 +42,13 @@ def collect_seldom() -> None:
     gc.set_threshold(*GC_THRESHOLDS)
 
 
-def configured(
-    app: ASGIApp, *, tls: ssl.SSLContext | None = None, max_connections: int | None = None
-) -> uvicorn.Config:
+def configured(app: ASGIApp, *, max_connections: int, tls: ssl.SSLContext | None = None) -> uvicorn.Config:
     """Return uvicorn's settings for an application.
 
     Args:
         app: The application.
+        max_connections: Above it every request is answered 503.
         tls: For https, or None for http.
-        max_connections: Above it every request is answered 503; None leaves that to the application.
     """
     config = uvicorn.Config(
         app,
@@ -142,24 +144,36 @@ def _listen(family: socket.AddressFamily, host: str, port: int) -> socket.socket
     return listener
 
 
-def room_for(connections: int) -> int:
+def room_for(connections: int, *, spare: int = 0, owner: str) -> int:
     """Return how many connections there is room for, the process's limit of open files raised as far as is allowed.
 
     Args:
-        connections: How many are wanted; `_OTHER_FILES` more are kept for whatever else is open.
+        connections: How many are wanted.
+        spare: How many more there must be room for; `_OTHER_FILES` besides are kept for whatever else is open.
+        owner: What the server is called in messages.
+
+    Raises:
+        ConfigError: There is room for fewer than `LEAST_CONNECTIONS`, or than are wanted where that is less.
     """
     if sys.platform == "win32":  # pragma: no cover - no such limit there
         return connections
     import resource  # noqa: PLC0415 - not on Windows
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections + _OTHER_FILES
+    kept = spare + _OTHER_FILES
+    wanted = connections + kept
     if soft != resource.RLIM_INFINITY and soft < wanted:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         with contextlib.suppress(ValueError, OSError):  # macOS allows less than it says
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return connections if soft == resource.RLIM_INFINITY else max(1, min(connections, soft - _OTHER_FILES))
+    room = connections if soft == resource.RLIM_INFINITY else min(connections, soft - kept)
+    least = min(connections, LEAST_CONNECTIONS)
+    if room < least:
+        problem = f"The {owner} may have {soft} open files and needs {least + kept}, or {wanted} for all its clients."
+        fix = f"Raise the limit: `ulimit -n {wanted}`, or LimitNOFILE={wanted} in a systemd unit."
+        raise ConfigError(problem, fix=fix)
+    return room
 
 
 def url_of(host: str, listener: socket.socket, *, scheme: str = "http") -> str:
