@@ -23,6 +23,7 @@ from support.private import write_private
 from support.receiver import Receiver
 from support.spool_audit import audit
 
+from truewatch_lineage.delivery.backoff import MAX_BACKOFF
 from truewatch_lineage.spool import Store
 from truewatch_lineage.spool.report import exported
 
@@ -194,7 +195,8 @@ def _kill_loop(tmp_path, capsys, *, events, batch, seed, hold=300.0, down=False)
             if down:
                 receiver.start()
             receiver.faults([])
-            scene.settle(events, DRAIN_SECONDS + events / 500)
+            # Each start in the outage was a try, so that a spool may wait for the longest pause.
+            scene.settle(events, DRAIN_SECONDS + events / 500 + down * MAX_BACKOFF)
             for gateway in scene.gateways:
                 gateway.stop()
         account = _account(scene)

@@ -1,4 +1,7 @@
-"""What an operator may do to the spool: resume, rebind, replay, drop. Each call is one or a few durable commits."""
+"""What is done to the spool from outside of delivery: resume, rebind, replay, drop.
+
+Each call is one or a few durable commits.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from truewatch_lineage.spool.store import Store
 
 _PAGE: Final = 500
 _PAUSE_SECONDS: Final = 0.01
+_REOPEN: Final = (
+    "UPDATE destination SET state = 'ready', reason = NULL, until = NULL, failures = 0, parked_with = NULL WHERE id = ?"
+)
 
 Convert = Callable[[bytes], bytes | None]
 """Makes a body fit another kind of destination, or returns None where that takes no such event; both gzipped."""
@@ -68,13 +74,25 @@ def resume(store: Store, name: str | None = None) -> list[str]:
             (name, name, store.clock()),
         ).fetchall()
         for destination, _ in found:
-            connection.execute(
-                "UPDATE destination SET state = 'ready', reason = NULL, until = NULL, failures = 0, parked_with = NULL "
-                "WHERE id = ?",
-                (destination,),
-            )
+            connection.execute(_REOPEN, (destination,))
             connection.execute("UPDATE event SET due = 0 WHERE destination_id = ? AND head = 1", (destination,))
     return list(dict.fromkeys(row[1] for row in found))
+
+
+def reopen(store: Store, binding: Binding) -> bool:
+    """Let a destination be tried that is paused here and was seen to answer elsewhere; a parked one stays as it is.
+
+    Returns:
+        Whether it was paused.
+
+    Raises:
+        SpoolError: If it could not be written.
+    """
+    if store.standing(binding).state != "paused":
+        return False
+    with store.database.write() as connection:
+        destination = rows.destination_id(connection, binding, create=False)
+        return bool(connection.execute(f"{_REOPEN} AND state = 'paused'", (destination,)).rowcount)
 
 
 def names(store: Store) -> list[str]:

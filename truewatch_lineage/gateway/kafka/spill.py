@@ -16,6 +16,7 @@ from truewatch_lineage.gateway.kafka.preparing import LANE
 from truewatch_lineage.gateway.kafka.stage import Stage
 from truewatch_lineage.notices import Notices
 from truewatch_lineage.spool import Binding, Entry, Store
+from truewatch_lineage.spool.admin import reopen
 from truewatch_lineage.spool.lanes import any_waiting, waiting
 
 log = logging.getLogger(__name__)
@@ -53,6 +54,7 @@ class Spill:
         self._notices = Notices(log)
         # While the spool holds nothing of Kafka's for a destination, no lane is asked for.
         self._may_hold = dict.fromkeys(bindings, True)
+        self._delivered = dict.fromkeys(bindings, 0)
         self._relieve_at = self._look_at = -math.inf
         self.spilled: Counter[str] = Counter({binding.name: 0 for binding in bindings})
 
@@ -84,7 +86,10 @@ class Spill:
         if now < self._look_at:
             return False
         self._look_at = now + _LOOK_SECONDS
-        freed = [self._let_go(binding) for binding, may_hold in self._may_hold.items() if may_hold]
+        holding = [binding for binding, may_hold in self._may_hold.items() if may_hold]
+        for binding in holding:
+            self._hurry(binding)
+        freed = [self._let_go(binding) for binding in holding]
         return any(freed)
 
     def overdue(self) -> float:
@@ -114,6 +119,16 @@ class Spill:
                 self.spilled[parcel.entry.binding.name] += 1
                 self._stage.finish(parcel)
         return left
+
+    def _hurry(self, binding: Binding) -> None:
+        """Have the spool try a destination that takes what the stage has; its own pause may have minutes left."""
+        delivered, before = self._stage.delivered[binding.name], self._delivered[binding]
+        self._delivered[binding] = delivered
+        try:
+            if delivered > before and reopen(self._store, binding):
+                log.info("%s answers again: what waits in the spool is tried at once.", binding.name)
+        except SpoolError as error:
+            self._notices.warning("reopen", "What waits in the spool waits for its own time: %s", error)
 
     def _let_go(self, binding: Binding) -> bool:
         lanes = self._stage.blocked(binding)

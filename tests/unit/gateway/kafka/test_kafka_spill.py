@@ -106,6 +106,24 @@ def test_a_full_stage_moves_what_holds_up_others(store, crowded, ready, moved):
     assert (stage.pending(HERE), stage.pending(THERE)) == (1 - moved, 1)
 
 
+@pytest.mark.parametrize(("state", "then"), [("paused", "ready"), ("parked", "parked")])
+def test_the_spool_tries_at_once_what_the_stage_sees_answer(store, state, then):
+    """Its own pause, which grew with each start in an outage, may have minutes left; a refused token stays refused."""
+    part = Offsets(0)
+    stage, spill = made(store, message(part, 0, "a", age=HOLD + 1), message(part, 1, "b"))
+    spill.turn(crowded=False)
+    stopped = Standing(state, "refused", 1e12, failures=9)
+    store.settle(HERE, [], stopped)
+    spill._look_at = 0.0
+    spill.turn(crowded=False)
+    assert store.standing(HERE) == stopped
+    [other] = stage.heads(HERE, 5)
+    stage.settle(HERE, [delivered(other.id)], READY)
+    spill._look_at = 0.0
+    spill.turn(crowded=False)
+    assert store.standing(HERE).state == then
+
+
 def test_what_the_spool_has_no_room_for_goes_on_waiting(tmp_path, caplog):
     """In its place, and nothing of its lane overtakes it; its offset is not done."""
     store = Store(tmp_path / "small", max_bytes=70, shares=1)
