@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import queue
 import signal
-import threading
 from collections.abc import Iterator
 from typing import Any
+
+
+class Stop:
+    """What one thread waits for and a signal handler may set, in the middle of anything, that wait included."""
+
+    def __init__(self) -> None:
+        # Not an Event: a handler that runs inside its `wait` would wait for ever for the lock that it holds.
+        # This queue may be put to there (https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
+        self._wakes: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._is_set = False
+
+    def set(self) -> None:
+        """End the wait, and those to come; takes no lock."""
+        self._is_set = True
+        self._wakes.put(None)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is set, and return whether it is.
+
+        Args:
+            timeout: Seconds to wait at most; None to wait for as long as it takes.
+        """
+        if not self._is_set:
+            with contextlib.suppress(queue.Empty):
+                self._wakes.get(timeout=timeout)
+        return self._is_set
 
 
 def _signals() -> list[int]:
@@ -17,14 +43,15 @@ def _signals() -> list[int]:
 
 
 @contextlib.contextmanager
-def stopped_by_signal() -> Iterator[threading.Event]:
-    """Give an event that SIGTERM, SIGINT and SIGHUP set; a second one ends the process at once."""
-    stopped = threading.Event()
+def stopped_by_signal() -> Iterator[Stop]:
+    """Give what SIGTERM, SIGINT and SIGHUP set; a second one, the same or another, ends the process at once."""
+    stopped = Stop()
     kept = {number: signal.getsignal(number) for number in _signals()}
 
-    def stop(number: int, _: Any) -> None:
+    def stop(_number: int, _frame: Any) -> None:
+        for number in kept:
+            signal.signal(number, signal.SIG_DFL)
         stopped.set()
-        signal.signal(number, signal.SIG_DFL)
 
     for number in kept:
         signal.signal(number, stop)
