@@ -10,14 +10,16 @@ import subprocess
 import time
 
 from support.cli import CHILD, child_environment, ndjson, run
+from support.couriers import DEAD_DELIVERY, TWO
 from support.events import tree
 
 
 @contextlib.contextmanager
-def _courier(env, *args):
-    """Run a courier until the end of the block; its stderr is read line by line."""
+def _courier(env, *args, first=""):
+    """Run a courier, after ``first``, until the end of the block; its stderr is read line by line."""
+    *python, program = CHILD
     with subprocess.Popen(
-        [*CHILD, "courier", *args], env=child_environment(env), stderr=subprocess.PIPE, text=True
+        [*python, first + program, "courier", *args], env=child_environment(env), stderr=subprocess.PIPE, text=True
     ) as child:
         try:
             yield child
@@ -104,6 +106,16 @@ def test_it_serves_metrics_and_health(env, tmp_path) -> None:
         assert _get(port, "/other")[0] == 404
         assert _get(port, "/metrics", host="evil.example")[0] == 421
         assert _get(port, "/metrics", host=f"localhost:{port}")[0] == 200
+
+
+def test_it_is_not_well_where_the_thread_of_one_destination_has_ended(tmp_path) -> None:
+    """Though the other's delivers: whoever looks after it starts it again."""
+    env = {"destinations": TWO, "spool_dir": tmp_path / "spool"}
+    with _courier(env, "--metrics-port", "0", first=DEAD_DELIVERY) as child:
+        port = int(_line(child, r"Metrics at http://127\.0\.0\.1:(\d+)/metrics")[1])
+        _line(child, "Delivering from")
+
+        assert _get(port, "/healthz") == (503, "the courier does not deliver\n")
 
 
 def test_a_scraper_that_says_nothing_keeps_nobody_out(env) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +16,16 @@ from truewatch_lineage.events.model import identify
 from truewatch_lineage.events.serialise import dumps
 from truewatch_lineage.intake import compress
 from truewatch_lineage.spool import Entry, Standing, Store
+
+TWO = json.dumps({name: {"url": "http://127.0.0.1:9", "token": "a-token-of-the-tests-1234"} for name in ("one", "two")})
+"""The setting ``destinations``: two of them, where nobody listens."""
+
+DEAD_DELIVERY = """
+from truewatch_lineage.courier.service import Service
+run = Service._run
+Service._run = lambda self: None if self._leader.binding.name == "two" else run(self)
+"""
+"""What a child runs first so that the thread of the destination ``two`` ends at once."""
 
 
 @dataclass

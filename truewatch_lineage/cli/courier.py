@@ -24,7 +24,6 @@ Examples:
   truewatch-lineage courier --airflow-conn-id truewatch_default
 """
 
-_POLL: Final = 0.02
 _STOP_SECONDS: Final = 4.0
 """Of the 5 s in which a service manager wants it gone."""
 
@@ -41,7 +40,7 @@ def command(metrics_port: int | None) -> None:
     For jobs with delivery: spool, or whose processes end too soon. Several couriers of one spool take turns.
     """
     from truewatch_lineage.cli.opening import open_store, tell_destinations  # noqa: PLC0415 - the help needs none of it
-    from truewatch_lineage.courier import Courier, log  # noqa: PLC0415
+    from truewatch_lineage.courier import POLL_SECONDS, Courier, log  # noqa: PLC0415
     from truewatch_lineage.spool import report  # noqa: PLC0415
 
     settings = load_to_deliver()
@@ -50,7 +49,7 @@ def command(metrics_port: int | None) -> None:
     logs.show_progress()
     courier = Courier(store, settings.destinations)
     with stopped_by_signal() as stopped, _metrics(metrics_port, store, courier):
-        courier.start(poll=_POLL, probe=True)
+        courier.start(poll=POLL_SECONDS, probe=True)
         tell_destinations(store, settings)
         stopped.wait()
         log.info("Stopping.")
@@ -69,6 +68,6 @@ def _metrics(port: int | None, store: Store, courier: Courier) -> Iterator[None]
     from truewatch_lineage.cli.metrics import serve  # noqa: PLC0415 - as above
     from truewatch_lineage.courier import log  # noqa: PLC0415
 
-    with serve(port, store, lambda: not courier.has_ended()) as url:
+    with serve(port, store, courier.all_live) as url:
         log.info("Metrics at %s/metrics.", url)
         yield

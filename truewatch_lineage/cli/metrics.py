@@ -30,7 +30,7 @@ def serve(port: int, store: Store, is_alive: Callable[[], bool]) -> Iterator[str
     Args:
         port: 0 for a free one.
         store: The spool.
-        is_alive: Whether the courier delivers.
+        is_alive: Whether the courier delivers to every destination.
 
     Raises:
         ConfigError: The port can't be bound.

@@ -29,7 +29,6 @@ Exits 1 if something was broken, refused or lost, 75 if something still waits in
 """
 EXIT_NO: Final = 1
 
-_POLL: Final = 0.02
 _STOP_SECONDS: Final = 2.0
 _IN_WORDS: Final = {
     "delivered": "delivered",
@@ -145,13 +144,13 @@ def _store(settings: Settings) -> Iterator[Store]:
 
 @contextlib.contextmanager
 def _courier(settings: Settings, store: Store, *, delivers: bool) -> Iterator[Courier | None]:
-    from truewatch_lineage.courier import Courier  # noqa: PLC0415 - as above
+    from truewatch_lineage.courier import POLL_SECONDS, Courier  # noqa: PLC0415 - as above
 
     if not delivers:
         yield None
         return
     courier = Courier(store, settings.destinations)
-    courier.start(poll=_POLL)
+    courier.start(poll=POLL_SECONDS)
     try:
         yield courier
     finally:

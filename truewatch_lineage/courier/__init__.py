@@ -25,6 +25,9 @@ __all__ = ["Courier", "binding_of"]
 CONNECTIONS: Final = 64
 """Attempts in flight at most in a process that only delivers, for a destination that sets no ``concurrency``."""
 
+POLL_SECONDS: Final = 0.02
+"""Between two looks for events of other processes, in a process that only delivers."""
+
 SETTLING_SECONDS: Final = 0.2
 """How long after a deadline the attempts that it has cut may take to be noted in the spool."""
 
@@ -114,6 +117,11 @@ class Courier:
     def has_ended(self) -> bool:
         """Tell whether no background thread of this courier runs."""
         return not any(service.is_alive() for service in self._services)
+
+    def all_live(self) -> bool:
+        """Tell whether every destination has its background thread, and that runs; False before `start`."""
+        running = [service for service in self._services if service.is_alive()]
+        return len(running) == len(self._leaders)
 
     def stop(self) -> None:
         """Wait for the background threads until the deadline of `finish`, then close what they had open."""

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
 from truewatch_lineage.config import Settings
-from truewatch_lineage.courier import Courier, binding_of
+from truewatch_lineage.courier import POLL_SECONDS, Courier, binding_of
 from truewatch_lineage.errors import ConfigError, SpoolError
 from truewatch_lineage.gateway.commit import GroupCommit
 from truewatch_lineage.gateway.door import Door
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS: Final = 0.02
 SETTLING_SECONDS: Final = 2.0
 """How long requests that were let in before the end may take to be committed."""
 
@@ -138,8 +137,8 @@ class Gateway:
 
     def fault(self) -> str | None:
         """Say why the gateway can do nothing more and is to be started again, or None."""
-        if self._delivers and self._courier.has_ended() and not self._entrance.is_closed:
-            return "nothing is delivered any more"
+        if not self._courier.all_live() and not self._entrance.is_closed:
+            return "a thread that delivers has ended"
         if self._kafka is not None and self._kafka.has_ended() and not self._entrance.is_closed:
             return "nothing is taken from Kafka any more"
         return None if self._serving.is_alive() else "nothing is served any more"
