@@ -64,10 +64,12 @@ class Service:
 
     def wake(self) -> None:
         """Tell that an event was stored; costs next to nothing while the destination is stopped."""
-        if not self._is_signalled and time.monotonic() >= self._quiet_until:
+        if time.monotonic() < self._quiet_until:
+            return
+        if not self._is_signalled:
             self._is_signalled = True
             self._signals.put(None)
-            self._leader.wake()
+        self._leader.wake()  # each time: while it leads, nobody takes the signal
 
     def finish(self, deadline: float) -> None:
         """Deliver what is due by a deadline of ``time.monotonic()``, then end; takes no lock."""
