@@ -13,6 +13,7 @@ import pytest
 from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import RunState
 from support.cli import ndjson, run_child
+from support.couriers import DEAD_DELIVERY, TWO
 from support.events import run_event
 from support.gateway import Gateway
 from support.receiver import Receiver
@@ -21,6 +22,15 @@ from tables.hostile_requests import HEAD
 from tables.receiver_rules import EVENT, event
 
 BUSY = json.dumps(EVENT).encode()
+BROKEN_END = """
+from truewatch_lineage.errors import SpoolUnusableError
+from truewatch_lineage.gateway.service import Gateway
+stop = Gateway.stop
+def broken(self):
+    stop(self)
+    raise SpoolUnusableError("The folder is gone.", path="spool")
+Gateway.stop = broken
+"""
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)])
@@ -92,15 +102,16 @@ def test_it_does_not_wait_for_what_is_not_due_in_time():
         assert time.monotonic() - began < 10
 
 
-def test_a_second_signal_ends_it_at_once():
-    """Whatever it still waits for; the event is kept."""
+@pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_it_at_once(second):
+    """Whatever it still waits for, and the same or another signal; the event is kept."""
     with Receiver() as receiver, Gateway(receiver.url, env={"exit_budget": 30}) as gateway:
         receiver.faults([{"delay": 20}])
         assert gateway.post(EVENT).status == 200
         gateway.send_signal(signal.SIGTERM)
         gateway.wait_for_log("Stopping.")
         began = time.monotonic()
-        assert gateway.stop() == -signal.SIGTERM
+        assert gateway.stop(second) == -second
         assert time.monotonic() - began < 10
         assert gateway.spooled().pending == 1
 
@@ -149,18 +160,30 @@ def test_our_own_transport_works_through_it(tmp_path):
             gateway.wait_until_empty()
 
 
-@pytest.mark.linux
 def test_a_gateway_that_can_not_go_on_ends_with_1():
-    """So that whoever runs it starts it again: here its deliveries have died."""
-    program = (
-        "import truewatch_lineage.courier.service as s; run = s.Service._run;"
-        "s.Service._run = lambda self: None;"
-        "from truewatch_lineage.cli import main; main()"
-    )
-    with Gateway(program=["-c", program]) as gateway:
+    """So that whoever runs it starts it again: here deliveries to one of two destinations have died."""
+    program = f"{DEAD_DELIVERY}\nfrom truewatch_lineage.cli import main; main()"
+    with Gateway(kind=None, env={"destinations": TWO}, program=["-c", program]) as gateway:
         assert gateway.request("GET", "/healthz").status == 503
         assert gateway.wait() == 1
-        assert "could not go on: nothing is delivered any more" in gateway.stderr()
+        assert "could not go on: a thread that delivers has ended" in gateway.stderr()
+
+
+def test_an_end_without_a_spool_hides_no_fault():
+    """Exit code 2 would tell that the settings are wrong, and a service manager would not start it again."""
+    program = f"{DEAD_DELIVERY}\n{BROKEN_END}\nfrom truewatch_lineage.cli import main; main()"
+    with Gateway(kind=None, env={"destinations": TWO}, program=["-c", program]) as gateway:
+        assert gateway.wait() == 1
+        told = gateway.stderr()
+        assert "can't tell what waits: The folder is gone." in told
+        assert "could not go on: a thread that delivers has ended" in told
+
+
+def test_a_gateway_that_has_run_and_loses_its_spool_at_the_end_ends_with_1():
+    """2 is for its start alone."""
+    with Gateway(program=["-c", f"{BROKEN_END}\nfrom truewatch_lineage.cli import main; main()"]) as gateway:
+        assert gateway.stop() == 1
+        assert "Error: The gateway has stopped and can't tell what waits: The folder is gone." in gateway.stderr()
 
 
 def test_it_says_what_is_missing(tmp_path):

@@ -22,7 +22,7 @@ from truewatch_lineage.cli.serving import (
 from truewatch_lineage.cli.settings import SettingsCommand, load_settings, refuse_disabled
 from truewatch_lineage.cli.stopping import stopped_by_signal
 from truewatch_lineage.config import KEYS
-from truewatch_lineage.errors import ConfigError, TokenError, TruewatchLineageError
+from truewatch_lineage.errors import ConfigError, SpoolError, TokenError, TruewatchLineageError
 from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
@@ -148,12 +148,30 @@ def _run(gateway: Gateway, settings: Settings, options: Options) -> int:
         while fault is None and not stopped.wait(_LOOK_SECONDS):
             gateway.renew()
             fault = gateway.fault()
-        log.info("Stopping.")
+        return _stop(gateway, fault)
+
+
+def _stop(gateway: Gateway, fault: str | None) -> int:
+    """Stop a gateway that has run, because of a fault unless that is None; returns how many events are left.
+
+    Raises:
+        TruewatchLineageError: It could not go on, or not look at what is left; never a `SpoolError`, some of which end
+            the process as wrong settings do, so that nobody starts it again.
+    """
+    from truewatch_lineage.gateway.service import log  # noqa: PLC0415 - needs the extra
+
+    log.info("Stopping.")
+    try:
         left = gateway.stop()
+    except SpoolError as error:
+        if fault is None:
+            raise TruewatchLineageError(f"The gateway has stopped and can't tell what waits: {error}") from error
+        log.warning("The gateway can't tell what waits: %s", error)
+    else:
         log.info("Stopped; %s %s.", counted(left, "event"), "waits" if left == 1 else "wait")
-    if fault is not None:
-        raise TruewatchLineageError(f"The gateway could not go on: {fault}.", fix="Start it again; see its log.")
-    return left
+        if fault is None:
+            return left
+    raise TruewatchLineageError(f"The gateway could not go on: {fault}.", fix="Start it again; see its log.")
 
 
 def _tell_start(url: str, options: Options) -> None:
