@@ -183,7 +183,7 @@ def test_another_users_folder(tmp_path):
     folder = tmp_path / "spool"
     folder.mkdir(mode=0o750)
     os.chown(folder, NOBODY, NOBODY)
-    with pytest.raises(SpoolUnusableError, match=r"belongs to (nobody|65534), and you are root"):
+    with pytest.raises(SpoolUnusableError, match=r"belongs to (nobody|65534), and you are root.* Run this as \1"):
         Store(folder)
     assert folder.stat().st_mode & 0o777 == 0o750
 

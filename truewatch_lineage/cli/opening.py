@@ -12,7 +12,7 @@ from truewatch_lineage.config import Settings
 from truewatch_lineage.courier import binding_of, log
 from truewatch_lineage.errors import SpoolError, TruewatchLineageError
 from truewatch_lineage.spool import Store
-from truewatch_lineage.spool.admin import bound_elsewhere, names
+from truewatch_lineage.spool.admin import names, unclaimed
 from truewatch_lineage.spool.folder import owner_name
 from truewatch_lineage.spool.opening import open_spool
 from truewatch_lineage.spool.report import exists
@@ -31,19 +31,23 @@ def open_store(settings: Settings) -> Store:
 
 
 def tell_destinations(store: Store, settings: Settings) -> None:
-    """Log where events go, and warn of those of the same name that are left alone, as they are bound to another url.
+    """Log where events go, and warn of those that are left alone: they are bound to another url, or another name.
 
     Raises:
         SpoolError: The spool can't be read.
     """
-    for destination in settings.destinations:
-        name = destination.name
-        log.info("Delivering from %s to %s (%s).", store.folder, name, destination.url)
-        for other in bound_elsewhere(store, binding_of(destination)):
-            waiting = store.pending(other)
-            if waiting:
-                fix = f"`truewatch-lineage spool rebind {name}` gives them to this one."
-                log.warning("Events of %s bound to %s are left alone: %d. %s", name, other.url, waiting, fix)
+    bindings = [binding_of(destination) for destination in settings.destinations]
+    for binding in bindings:
+        log.info("Delivering from %s to %s (%s).", store.folder, binding.name, binding.url)
+    known = {binding.name for binding in bindings}
+    for other in unclaimed(store, bindings):
+        waiting = store.pending(other)
+        if waiting and other.name in known:
+            fix = f"`truewatch-lineage spool rebind {other.name}` gives them to this one."
+            log.warning("Events of %s bound to %s are left alone: %d. %s", other.name, other.url, waiting, fix)
+        elif waiting:
+            text = "Events of %s (%s) are left alone: %d. These settings have no destination of that name."
+            log.warning(text, other.name, other.url, waiting)
 
 
 def existing_store() -> AbstractContextManager[Store]:

@@ -70,7 +70,7 @@ def refuse_itself(settings: Settings, port: int, problem: str) -> None:
     Args:
         settings: The destinations.
         port: That the server listens on.
-        problem: What would happen.
+        problem: What would happen, as a sentence.
 
     Raises:
         ConfigError: One of them is.
@@ -78,8 +78,8 @@ def refuse_itself(settings: Settings, port: int, problem: str) -> None:
     for destination in settings.destinations:
         address = urlsplit(destination.url)
         if port and address.port == port and _is_here(address.hostname or ""):
-            fix = "Name the place the events should go on to."
-            raise ConfigError(problem, key="url", fix=fix)
+            about = f"It listens on port {port}, and `{destination.name}` is {destination.url}."
+            raise ConfigError(f"{problem} {about}", key="url", fix="Name the place the events should go on to.")
 
 
 def _is_here(host: str) -> bool:

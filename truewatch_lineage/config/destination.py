@@ -13,7 +13,8 @@ from truewatch_lineage.config.found import Found
 from truewatch_lineage.config.headers import headers
 from truewatch_lineage.config.kafka_url import topic_url
 from truewatch_lineage.config.keys import KEYS, TOKEN_KEYS
-from truewatch_lineage.config.settings import DestinationSettings
+from truewatch_lineage.config.settings import DEFAULT_NAME, DestinationSettings
+from truewatch_lineage.config.spelling import DESTINATIONS
 from truewatch_lineage.destinations.profile import Profile
 from truewatch_lineage.destinations.tokens import TokenSource
 from truewatch_lineage.errors import ConfigError
@@ -98,8 +99,8 @@ def _with_endpoint(profile: Profile, endpoint: str) -> Profile:
 
 def _missing(name: str, problem: str, keys: str) -> ConfigError:
     key = keys.partition(",")[0]
-    variable = KEYS[key].variable
-    return ConfigError(f"Destination `{name}`: {problem}.", key=key, fix=f"Set {keys}, for instance by {variable}.")
+    where = f"for instance by {KEYS[key].variable}" if name == DEFAULT_NAME else f"in {DESTINATIONS}.{name}"
+    return ConfigError(f"Destination `{name}`: {problem}.", key=key, fix=f"Set {keys}, {where}.")
 
 
 def _token(

@@ -73,12 +73,14 @@ def load(
         params_name=params_name,
         notices=notices,
     )
-    settings = _whole(whole, environ)
     built: tuple[DestinationSettings, ...] = ()
-    if need_destination and not settings["disabled"]:
-        built = _build(destinations, environ, notices, needs_token=settings.get("delivery") != "spool")
+    try:
+        settings = _whole(whole, environ)
+        if need_destination and not settings["disabled"]:
+            built = _build(destinations, environ, notices, needs_token=settings.get("delivery") != "spool")
+    finally:  # a misspelt variable may be why something is missing
+        _say(notices)
     origins = _origins(whole, destinations if built else {})
-    _say(notices)
     return Settings(destinations=built, origins=origins, notices=tuple(notices), **settings)
 
 

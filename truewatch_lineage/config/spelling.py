@@ -24,6 +24,12 @@ _IGNORED: Final = frozenset({"type", "priority"})
 _MEANT: Final = {"type": "destination", "kind": "destination", "name": DESTINATIONS, "transports": DESTINATIONS}
 """Words that resemble no key, and the key they most likely stand for."""
 
+_OPTIONS: Final = {
+    fold(name): f"--{name.replace('_', '-')}"
+    for name in ("host", "no_token", "tls_cert", "tls_key", "kafka_bootstrap", "topic", "group", "dead_letter_topic")
+}
+"""Options of the gateway that are no settings, by their folded spelling."""
+
 _SSL_CONTEXT: Final = {"cacertpath": "ca_file", "clientcertpath": "client_cert", "clientkeypath": "client_key"}
 _NO_EFFECT: Final = {
     "retry": "retries are built in",
@@ -85,6 +91,8 @@ def suggestion(
         scopes: Which keys it may have meant.
         spell: Writes a key's name as it belongs where ``spelling`` stands, such as a variable's.
     """
+    if option := _OPTIONS.get(fold(spelling)):
+        return f"It is no setting, but an option of `truewatch-lineage gateway`: {option}."
     if meant := _MEANT.get(fold(spelling)):
         return f"Did you mean {spell(meant)}?"
     candidates = {folded: spell(key.name) for folded, key in BY_SPELLING.items() if key.scope in scopes}

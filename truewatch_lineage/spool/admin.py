@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -152,13 +152,22 @@ def bound_elsewhere(store: Store, binding: Binding) -> list[Binding]:
     Raises:
         SpoolError: If the spool can't be read.
     """
+    return [other for other in unclaimed(store, [binding]) if other.name == binding.name]
+
+
+def unclaimed(store: Store, bindings: Collection[Binding]) -> list[Binding]:
+    """Return the bindings that hold events and are none of some settings'.
+
+    Raises:
+        SpoolError: If the spool can't be read.
+    """
+    query = (
+        "SELECT name, kind, url FROM destination "
+        "WHERE EXISTS (SELECT 1 FROM event WHERE destination_id = destination.id) ORDER BY id"
+    )
     with store.database.read() as connection:
-        found = connection.execute(
-            "SELECT name, kind, url FROM destination WHERE name = ? AND NOT (kind = ? AND url = ?) "
-            "AND EXISTS (SELECT 1 FROM event WHERE destination_id = destination.id) ORDER BY id",
-            (binding.name, binding.kind, binding.url),
-        ).fetchall()
-    return [Binding(*row) for row in found]
+        found = [Binding(*row) for row in connection.execute(query).fetchall()]
+    return [binding for binding in found if binding not in bindings]
 
 
 def rebind(store: Store, old: Binding, new: Binding, convert: Convert | None = None) -> Rebound:

@@ -15,6 +15,7 @@ from truewatch_lineage.spool.mounts import mount_of, read_mountinfo
 
 log = logging.getLogger(__name__)
 
+_ANOTHER: Final = "Set spool_dir to a folder of your own on a local disk."
 _NETWORK: Final = (
     "nfs nfs3 nfs4 cifs smb smb2 smb3 smbfs ncpfs afs coda ceph lustre glusterfs gpfs beegfs 9p virtiofs "
     "fuse.sshfs fuse.s3fs fuse.gcsfuse fuse.glusterfs fuse.ceph-fuse fuse.blobfuse fuse.blobfuse2 fuse.goofys "
@@ -132,7 +133,9 @@ def _check(folder: Path, found: os.stat_result) -> None:
     if not stat.S_ISDIR(found.st_mode):
         raise _unusable(folder, "is not a folder")
     if hasattr(os, "geteuid") and found.st_uid != os.geteuid():
-        raise _unusable(folder, f"belongs to {owner_name(found.st_uid)}, and you are {owner_name(os.geteuid())}")
+        owner = owner_name(found.st_uid)
+        fix = f"Run this as {owner}, with whom the spool is shared, or set spool_dir to a folder of your own."
+        raise _unusable(folder, f"belongs to {owner}, and you are {owner_name(os.geteuid())}", fix)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise _unusable(folder, "can't be written to")
     if _is_open_to_others(found) and not _is_ours_alone(folder):
@@ -151,9 +154,9 @@ def _is_ours_alone(folder: Path) -> bool:
     return not names or FILE_NAME in names
 
 
-def _unusable(path: Path, what: str) -> SpoolUnusableError:
+def _unusable(path: Path, what: str, fix: str = _ANOTHER) -> SpoolUnusableError:
     return SpoolUnusableError(
         f"The spool's {'folder' if path.suffix != '.db' else 'file'} {what}.",
         path=str(path),
-        fix="Set spool_dir to a folder of your own on a local disk.",
+        fix=fix,
     )

@@ -71,7 +71,6 @@ def test_datakit_is_sent_no_token_and_says_so(source):
         ({}, "No destination is set. Set url and a token"),
         ({"destination": "dataway"}, "TrueWatch DataWay needs a url, and none is set. Set url"),
         ({"url": "https://h"}, "TrueWatch DataWay needs a token, and none is set. Set token_file"),
-        ({"destinations": {"p": {"destination": "portal", "url": "https://h"}}}, "`p`: Spotify Portal needs a token"),
         ({"destinations": {}}, "No destination is set"),
         ({"delivery": "inline"}, "No destination is set"),
     ],
@@ -81,6 +80,20 @@ def test_what_is_missing_is_named_with_how_to_set_it(params, told):
     with pytest.raises(ConfigError, match="TRUEWATCH_LINEAGE_") as caught:
         load(params, environ={})
     assert told in str(caught.value)
+
+
+def test_what_a_named_destination_lacks_is_to_be_set_in_it():
+    """A variable for all of them can't stand beside names."""
+    with pytest.raises(ConfigError, match=r"`p`: Spotify Portal needs a token.* in destinations\.p\.") as caught:
+        load({"destinations": {"p": {"destination": "portal", "url": "https://h"}}}, environ={})
+    assert "TRUEWATCH_LINEAGE_" not in str(caught.value)
+
+
+def test_a_misspelt_variable_is_told_also_where_something_is_missing(caplog):
+    """It may be the very thing."""
+    with pytest.raises(ConfigError, match="needs a token"):
+        load({"url": "https://h"}, environ={"TRUEWATCH_LINEAGE_TOKEN_FYLE": "/x"})
+    assert "Did you mean TRUEWATCH_LINEAGE_TOKEN_FILE?" in caplog.text
 
 
 def test_who_only_spools_needs_no_token():

@@ -56,6 +56,17 @@ def test_an_unknown_variable_is_told_with_the_nearest_variable(variable, meant):
     assert notice.endswith(f"Did you mean TRUEWATCH_LINEAGE_{meant}?")
 
 
+@pytest.mark.parametrize("name", ["tls_cert", "NO_TOKEN", "kafka-bootstrap", "topic"])
+def test_an_option_of_the_gateway_is_told_from_a_setting(name):
+    """In a variable as in a file."""
+    said = f"an option of `truewatch-lineage gateway`: --{name.lower().replace('_', '-')}."
+    (notice,) = load(BASE, environ={f"TRUEWATCH_LINEAGE_{name.upper().replace('-', '_')}": "x"}).notices
+    assert said in notice
+    with pytest.raises(ConfigError, match="Unknown setting") as caught:
+        load({**BASE, name: "x"}, environ={})
+    assert said in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [("PORTAL_TOKEN", True), ("TOKEN", True), ("TW2_TOKEN_1", True), ("tkn_0123456789ab", False), ("A1B2C3D4", False)],
