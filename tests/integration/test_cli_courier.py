@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import json
 import re
 import signal
 import subprocess
@@ -179,6 +180,14 @@ def test_it_tells_of_events_that_wait_under_other_settings(receiver, env, tmp_pa
             "1",
             "truewatch-lineage spool rebind default",
         )
+
+
+def test_it_tells_of_events_of_a_name_that_its_settings_have_not(env, tmp_path) -> None:
+    """Such as where the one who stores them has other names."""
+    assert run("send", "--no-wait", ndjson(tmp_path / "e.ndjson", tree()), env={**env, "delivery": "spool"}).code == 75
+    named = {"destinations": json.dumps({"other": {"url": env["url"], "token": env["token"]}})}
+    with _courier({**named, "spool_dir": env["spool_dir"]}) as child:
+        assert _line(child, r"Events of default \(\S+\) are left alone: 1\. These settings have no destination of that")
 
 
 def test_it_tries_a_paused_destination_once_at_its_start(receiver, env, tmp_path) -> None:

@@ -33,7 +33,7 @@ def test_a_courier_delivers_with_a_token_that_the_gateway_never_has(tmp_path):
         assert [one["event"]["eventType"] for one in receiver.events()] == ["START", "COMPLETE"]
         assert told["truewatch_gateway_ready"] == 1
         assert told["truewatch_lineage_delivered_total"] == 2
-        log = gateway.wait_for_log("for a courier: run `truewatch-lineage courier` with the same settings.")
+        log = gateway.wait_for_log("for a courier: run `truewatch-lineage courier` with the same settings and the")
         assert "Delivering from" not in log
         assert "can't be sent a token" not in log
 
@@ -46,3 +46,13 @@ def test_such_a_gateway_stops_at_once_with_0_whatever_waits(tmp_path):
         assert gateway.stop() == 0
         assert time.monotonic() - began < 5
         assert "Stopped; 1 event waits." in gateway.stderr()
+
+
+def test_a_gateway_whose_events_nobody_delivers_says_so(tmp_path):
+    """Everything else about it looks well."""
+    impatient = "from truewatch_lineage.gateway import unattended; unattended.PATIENCE_SECONDS = 1.0; "
+    program = ("-c", f"{impatient}from truewatch_lineage.cli import main; main()")
+    settings = {"destination": "dataway", "url": "http://127.0.0.1:9", "delivery": "spool"}
+    with Gateway(kind=None, env=settings, spool=tmp_path / "spool", program=program) as gateway:
+        assert gateway.post(EVENT).status == 200
+        gateway.wait_for_log("WARNING Events wait, and no courier delivers them. Run `truewatch-lineage courier`", 20)

@@ -136,7 +136,7 @@ def _run(gateway: Gateway, settings: Settings, options: Options) -> int:
         gateway.start()
         _tell_start(gateway.url, options)
         if settings.delivery == "spool":
-            how = "run `truewatch-lineage courier` with the same settings"
+            how = "run `truewatch-lineage courier` with the same settings and the destinations' tokens"
             log.info("Events stay in %s for a courier: %s.", settings.spool_dir, how)
             click.echo(gateway.url)
         else:

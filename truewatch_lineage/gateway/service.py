@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from truewatch_lineage.config import Settings
 from truewatch_lineage.courier import POLL_SECONDS, Courier, binding_of
-from truewatch_lineage.errors import ConfigError, SpoolError
+from truewatch_lineage.errors import ConfigError, SpoolError, TruewatchLineageError
 from truewatch_lineage.gateway.commit import GroupCommit
 from truewatch_lineage.gateway.door import Door
 from truewatch_lineage.gateway.http.app import build_app
@@ -25,6 +25,8 @@ from truewatch_lineage.gateway.http.entrance import MAX_CONNECTIONS, OWNER, SPAR
 from truewatch_lineage.gateway.http.figures import PREFIX, figures
 from truewatch_lineage.gateway.http.state import SpoolLook, State
 from truewatch_lineage.gateway.http.tokens import Accepted
+from truewatch_lineage.gateway.kafka import KafkaIntake, KafkaOptions
+from truewatch_lineage.gateway.unattended import Attendance
 from truewatch_lineage.notices import Notices
 from truewatch_lineage.serving.counters import Counters
 from truewatch_lineage.serving.credentials import Gate
@@ -33,10 +35,6 @@ from truewatch_lineage.serving.guards import is_loopback
 from truewatch_lineage.serving.server import Server, collect_seldom, configured, listen, room_for, url_of
 from truewatch_lineage.serving.tls import Tls
 from truewatch_lineage.spool.opening import open_spool
-
-if TYPE_CHECKING:
-    from truewatch_lineage.gateway.kafka import KafkaIntake
-    from truewatch_lineage.gateway.kafka.options import KafkaOptions
 
 log = logging.getLogger(__name__)
 
@@ -92,6 +90,7 @@ class Gateway:
         for binding in self._bindings:
             self._store.register(binding)
         self._courier = Courier(own, settings.destinations if self._delivers else ())
+        self._attendance = None if self._delivers else Attendance(own, self._bindings)
         self._commit = GroupCommit(self._store, Door(settings), self._courier.wake)
         self._counters = Counters()
         gate = Gate(options.tokens, owner=OWNER)
@@ -116,7 +115,7 @@ class Gateway:
         """Deliver and take events; returns once connections are accepted.
 
         Raises:
-            RuntimeError: The server could not be started; its thread has said why.
+            TruewatchLineageError: The server could not be started; its thread has said why.
         """
         collect_seldom()
         self._courier.start(poll=POLL_SECONDS, probe=True)
@@ -125,10 +124,12 @@ class Gateway:
         self._serving.start()
         while not self._ready.wait(_LOOK_SECONDS):
             if not self._serving.is_alive():
-                raise RuntimeError("the server has not started")
+                raise TruewatchLineageError("The gateway's server has not started.", fix="Its log says why.")
 
     def renew(self) -> None:
-        """Read the certificate again where its files have changed; called every now and then."""
+        """Read the certificate again where its files have changed, and look for the courier; called every second."""
+        if self._attendance is not None:
+            self._attendance.look()
         try:
             if self._options.tls is not None:
                 self._options.tls.renew()
@@ -172,6 +173,8 @@ class Gateway:
         if self._serving.ident is not None:
             self._serving.join()
         self._commit.close()
+        if self._attendance is not None:
+            self._attendance.close()
         try:
             return sum(self._store.pending(binding) for binding in self._bindings)
         finally:
@@ -197,8 +200,6 @@ class Gateway:
         if not self._delivers:
             problem = "leaves delivery to a courier, but what comes from Kafka is delivered by the gateway itself"
             raise ConfigError(f"delivery: spool {problem}.", key="delivery", fix="Leave it out here.")
-        from truewatch_lineage.gateway.kafka import KafkaIntake  # noqa: PLC0415 - needs the extra kafka
-
         return KafkaIntake(self._settings, self._store, options)
 
     def _serve(self) -> None:
