@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from truewatch_lineage.events import percent
 from truewatch_lineage.events.serialise import dumps
 
 MASK: Final = "***"
@@ -40,17 +41,15 @@ class _Known:
     A plain class, since the repr of a dataclass or tuple would show them.
     """
 
-    __slots__ = ("codes", "encoded", "needles", "secrets", "variants")
+    __slots__ = ("codes", "decoded", "needles", "secrets", "variants")
 
     def __init__(self, secrets: tuple[str, ...]) -> None:
-        longest_first = sorted(secrets, key=len, reverse=True)
         variants = {variant for secret in secrets for variant in _variants(secret)}
         self.secrets = secrets
         self.variants = tuple(sorted(variants, key=len, reverse=True))
         self.needles = tuple(_escaped(variant).encode("utf-8", "replace") for variant in self.variants)
-        self.encoded = re.compile("|".join(map(_encoded, longest_first)) or r"(?!)")
-        codes = sorted({_code(character)[1:] for secret in secrets for character in secret})
-        self.codes = re.compile(f"%(?:{'|'.join(codes) or '(?!)'})".encode())
+        self.decoded = percent.needles(secrets, SHORTEST)
+        self.codes = frozenset(b"".join(self.decoded))
 
 
 class Redactor:
@@ -134,7 +133,7 @@ def _suspicious(data: bytes, known: _Known) -> bool:
     """Tell whether a serialised event may hold anything to mask, by plain searches only."""
     if any(needle in data for needle in known.needles) or (b"@" in data and b"://" in data):
         return True
-    if b"%" in data and known.codes.search(data):
+    if b"%" in data and percent.may_hold(data, known.codes):
         return True
     if b"=" not in data:
         return False
@@ -147,7 +146,7 @@ def _mask(text: str, known: _Known) -> str:
     for variant in known.variants:
         masked = masked.replace(variant, MASK)
     if "%" in masked:
-        masked = known.encoded.sub(MASK, masked)
+        masked = percent.mask(masked, known.decoded, MASK)
     if "@" in masked and "://" in masked:
         masked = _USERINFO.sub(rf"\1{MASK}", masked)
     if "=" in masked and ("://" in masked or "jdbc:" in masked):
@@ -159,21 +158,6 @@ def _variants(secret: str) -> set[str]:
     """Return the ways a secret may stand in a string: as it is, as in JSON, as in a JSON path or a repr."""
     escaped, quoted = _escaped(secret), secret.replace("\\", "\\\\")
     return {secret, escaped, escaped.replace("/", "\\/"), quoted, quoted.replace("'", "\\'")}
-
-
-def _encoded(secret: str) -> str:
-    """Return an expression for a secret of which any characters are percent-encoded (RFC 3986, 2.1).
-
-    At each place one alternative fits at most, so that a search takes time in proportion to the text.
-    """
-    plain = {"%": "%(?!25)", "/": r"\\?/"}  # in JSON a slash may be escaped
-    return "".join(f"(?:{plain.get(character, re.escape(character))}|{_code(character)})" for character in secret)
-
-
-def _code(character: str) -> str:
-    """Return an expression for a character's percent-encoding, its digits in either case."""
-    digits = "".join(f"%{byte:02x}" for byte in character.encode("utf-8", "replace"))
-    return re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", digits)
 
 
 def _escaped(text: str) -> str:
