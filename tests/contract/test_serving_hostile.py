@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 import time
+from pathlib import Path
 
 import pytest
+from support.gateway import Gateway
+from support.receiver import Receiver
 from support.scenes import SERVERS, serving
 from support.served import DATAWAY
 from tables.hostile_requests import ENDLESS, EVENT_START, MIB, UNMEANT, wide
 from tables.receiver_rules import event
+
+from truewatch_lineage.serving.credentials import MAX_CREDENTIAL
 
 
 @pytest.mark.linux
@@ -72,3 +78,26 @@ def test_a_refused_event_leaves_nothing_in_memory(name) -> None:
         for _ in range(9):
             scene.server.post(body, timeout=60)
         assert scene.memory() < after_one + 100
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.parametrize("length", [4_000, 30_000])
+@pytest.mark.parametrize("asks", [True, False])
+def test_long_credentials_cost_next_to_nothing(name, length, asks) -> None:
+    """A stranger that sends another one each time, taken or refused, does not keep the server from answering others."""
+    kind = {"receiver": Receiver, "gateway": Gateway}[name]
+    with kind(tokens=["own-token-1"] if asks else []) as server:
+        before = processor_seconds(server.pid)
+        wanted = 401 if asks or length > MAX_CREDENTIAL else 200
+        for number in range(40):
+            headers = {"Authorization": f"Bearer {number:0{length}}"}
+            assert server.post(event({"job.name": "100%25"}), headers=headers).status == wanted
+        assert processor_seconds(server.pid) - before < 1.5
+        assert server.request("GET", "/healthz" if name == "gateway" else "/").status == 200
+
+
+def processor_seconds(pid):
+    """Return what a process has used of processors."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

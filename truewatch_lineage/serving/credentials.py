@@ -7,7 +7,7 @@ import contextlib
 import hmac
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 from urllib.parse import parse_qsl
 
 from starlette.types import Scope
@@ -21,6 +21,10 @@ Credential = Literal["query", "x_token", "bearer"]
 
 EVERYWHERE: tuple[Credential, ...] = ("query", "x_token", "bearer")
 """T: "the precedence is query token, X-Token, then Bearer"."""
+
+MAX_CREDENTIAL: Final = 4096
+"""Characters: a JWT has about a thousand. What masks a credential in an event takes time in proportion to its length,
+so that a longer one is refused before it is looked for anywhere."""
 
 _VISIBLE = re.compile(r"[!-~]+")
 _X_TOKEN = protocol.TOKEN_HEADER.lower().encode()
@@ -54,7 +58,12 @@ class Gate:
         return f"Gate({len(self._tokens)} tokens)"
 
     def check(self, scope: Scope, order: Sequence[Credential]) -> None:
-        """Let a request pass or raise a 401 ``Refusal``; only the first credential present, by ``order``, counts."""
+        """Let a request pass or raise a 401 ``Refusal``; only the first credential present, by ``order``, counts.
+
+        One of more than `MAX_CREDENTIAL` characters is refused in any place, also where none is asked for.
+        """
+        if _may_be_too_long(scope) and any(len(text) > MAX_CREDENTIAL for text in _shown(scope)):
+            raise _unauthorized("invalidToken", f"A credential has more than {MAX_CREDENTIAL:,} characters.")
         if not len(self._tokens) or not order:
             return
         shown = next((token for kind in order if (token := present(scope, kind))), None)
@@ -64,10 +73,8 @@ class Gate:
             raise _unauthorized("invalidToken", f"The token is not one of this {self._owner}'s.")
 
     def secrets(self, scope: Scope) -> list[str]:
-        """Return what must not be stored of this request's event: our tokens and those it carries."""
-        shown = [present(scope, kind) for kind in EVERYWHERE]
-        shown += [header(scope, name) for name in _KEYS]
-        return [*self._tokens, *(token for token in (*shown, *_of_other_schemes(scope)) if token)]
+        """Return what must not be stored of the event of a request that `check` let pass: our tokens and its own."""
+        return [*self._tokens, *_shown(scope)]
 
     def _knows(self, shown: str) -> bool:
         # Every token is compared, each in constant time, so that the time tells nothing.
@@ -85,6 +92,19 @@ def present(scope: Scope, kind: Credential) -> str | None:
         return header(scope, _X_TOKEN) or None
     scheme, _, token = (header(scope, b"authorization") or "").partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _shown(scope: Scope) -> Iterator[str]:
+    """Give every credential that a request carries, for whatever service."""
+    found = (*(present(scope, kind) for kind in EVERYWHERE), *(header(scope, name) for name in _KEYS))
+    yield from (text for text in (*found, *_of_other_schemes(scope)) if text)
+
+
+def _may_be_too_long(scope: Scope) -> bool:
+    """Tell whether any part of a head has the room for such a credential: of nearly every request none has."""
+    return len(scope["query_string"]) > MAX_CREDENTIAL or any(
+        len(text) > MAX_CREDENTIAL for _, text in scope["headers"]
+    )
 
 
 def _of_other_schemes(scope: Scope) -> Iterator[str]:
@@ -114,7 +134,7 @@ def check_token(text: str, source: str, owner: str) -> str:
         owner: Whose it is, for the message.
 
     Raises:
-        TokenError: It is empty or holds what a header can't carry; the message never shows it.
+        TokenError: It is empty, too long, or holds what a header can't carry; the message never shows it.
     """
     token = text.strip("\r\n")
     if not _VISIBLE.fullmatch(token):
@@ -123,6 +143,23 @@ def check_token(text: str, source: str, owner: str) -> str:
             source=source,
             fix="Give the bare token: visible ASCII characters only.",
         )
+    return check_length(token, source, owner)
+
+
+def check_length(token: str, source: str, owner: str) -> str:
+    """Return a token that clients may show, if it is not too long.
+
+    Args:
+        token: Its text.
+        source: As of `check_token`.
+        owner: As of `check_token`.
+
+    Raises:
+        TokenError: It has more than `MAX_CREDENTIAL` characters.
+    """
+    if len(token) > MAX_CREDENTIAL:
+        problem = f"The {owner}'s token has more than {MAX_CREDENTIAL:,} characters."
+        raise TokenError(problem, source=source, fix="Give a shorter one: 32 random characters are enough.")
     return token
 
 

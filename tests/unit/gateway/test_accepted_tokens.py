@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from support.private import write_private
 
@@ -19,7 +21,20 @@ def test_a_file_is_read_again_when_it_changes(tmp_path):
     assert list(accepted) == ["second-token"]
     file.unlink()
     assert (len(accepted), list(accepted)) == (1, ["second-token"])
-    assert "token)" not in repr(accepted).replace("tokens)", "")
+    assert "second-token" not in repr(accepted)
+
+
+@pytest.mark.parametrize(("length", "counts"), [(4096, True), (4097, False)])
+def test_a_token_that_is_too_long_never_counts(tmp_path, length, counts):
+    """Clients can show no such one; at the start it is an error, later the last one stays."""
+    long = "x" * length
+    file = write_private(tmp_path / "token", "first-token")
+    accepted = Accepted([FileToken(file)])
+    write_private(tmp_path / "new", long).replace(file)
+    assert list(accepted) == [long if counts else "first-token"]
+    with contextlib.nullcontext() if counts else pytest.raises(TokenError, match="more than 4,096 characters") as told:
+        Accepted([FileToken(file)])
+    assert long not in str(told)
 
 
 def test_a_file_that_can_not_be_read_at_first_is_an_error(tmp_path):

@@ -56,6 +56,29 @@ def test_a_line_says_whose_and_why(failed, given, end):
     assert failed(**given) == f"POST {PATH} {end}"
 
 
+class Looked(list):
+    """Tokens that count how often they are looked through, as masking does."""
+
+    times = 0
+
+    def __iter__(self):
+        """Count."""
+        self.times += 1
+        return super().__iter__()
+
+
+def test_only_a_message_that_is_written_is_masked(caplog):
+    """Whoever is refused can make thousands of lines a second, each with another token of any length."""
+    tokens = Looked([OWN])
+    log = Failures(Gate(tokens, owner="gateway"), [PATH])
+    scope = {"method": "POST", "path": PATH, "query_string": b"", "headers": [], "client": ("192.0.2.7", 1)}
+    answer = json.dumps({"error_code": "gateway.x", "message": f"{OWN}."}).encode()
+    for status in (401, 503, 400, 400, 400):
+        log(scope, PATH, status, 0.001, answer)
+    ends = [record.getMessage().partition("192.0.2.7 ")[2] for record in caplog.records]
+    assert (ends, tokens.times) == (["gateway.x", "gateway.x", "gateway.x: ***."], 1)
+
+
 def test_an_unknown_path_shows_the_words_of_known_ones(failed):
     """Any other may be a token."""
     line = failed(404, code="gateway.unknownPath", path=f"/v1/write/openlineage/{SHOWN}/v1/")

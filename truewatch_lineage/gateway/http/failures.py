@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from starlette.types import Scope
@@ -55,16 +56,30 @@ class Failures:
         if topic not in self._topics and len(self._topics) >= MAX_TOPICS:
             topic = topic[1:]
         self._topics.add(topic)
-        shown = self._shown(scope["path"]) if status == _NOT_FOUND else path
-        line = f"{scope['method']} {shown} {status or 'dropped'} {seconds * 1000:.0f} ms from {client}"
-        why = f"{code}: {message}" if status in _EXPLAINED else code
-        self._notices.warning(" ".join(topic), "%s", _printable(f"{line} {self._masked(why, scope)}".rstrip()))
+
+        def line() -> str:
+            shown = self._shown(scope["path"]) if status == _NOT_FOUND else path
+            begin = f"{scope['method']} {shown} {status or 'dropped'} {seconds * 1000:.0f} ms from {client}"
+            why = f"{code}: {self._masked(message, scope)}" if status in _EXPLAINED else code
+            return _printable(f"{begin} {why}".rstrip())
+
+        self._notices.warning(" ".join(topic), "%s", _Told(line))
 
     def _masked(self, text: str, scope: Scope) -> str:
         return self._redactor.text(text, self._gate.secrets(scope))
 
     def _shown(self, path: str) -> str:
         return "/".join(word if word in self._words else "…" for word in path.split("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A line that is made only when it is written: clients can make thousands a second, nearly all of them hushed."""
+
+    make: Callable[[], str]
+
+    def __str__(self) -> str:
+        return self.make()
 
 
 def _parts(answer: bytes) -> tuple[str, str]:

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from truewatch_lineage.destinations.tokens import TokenSource
 from truewatch_lineage.errors import TokenError
+from truewatch_lineage.gateway.http.entrance import OWNER
 from truewatch_lineage.notices import Notices
+from truewatch_lineage.serving.credentials import check_length
 
 log = logging.getLogger(__name__)
 
@@ -19,12 +21,12 @@ class Accepted:
         sources: Where they come from.
 
     Raises:
-        TokenError: One of them can't be read.
+        TokenError: One of them can't be read, or is too long.
     """
 
     def __init__(self, sources: Sequence[TokenSource]) -> None:
         self._sources = tuple(sources)
-        self._texts = [source.get().reveal() for source in self._sources]
+        self._texts = [_read(source) for source in self._sources]
         self._notices = Notices(log)
 
     def __len__(self) -> int:
@@ -34,10 +36,14 @@ class Accepted:
         """Give the tokens; where a source can't be read now, the one it gave last."""
         for index, source in enumerate(self._sources):
             try:
-                self._texts[index] = source.get().reveal()
+                self._texts[index] = _read(source)
             except TokenError as error:
                 self._notices.warning(source.describe(), "The last token that was read stays accepted: %s", error)
             yield self._texts[index]
 
     def __repr__(self) -> str:
         return f"Accepted({len(self)} tokens)"
+
+
+def _read(source: TokenSource) -> str:
+    return check_length(source.get().reveal(), source.describe(), OWNER)
