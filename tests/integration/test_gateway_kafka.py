@@ -8,6 +8,7 @@ from collections import defaultdict
 import confluent_kafka
 import pytest
 from support.kafka_intake import Running, keyed, new_topic, number_of, two_running, until
+from support.private import write_private
 from support.receiver import Receiver
 from support.spooled import spooled
 
@@ -191,11 +192,12 @@ def test_a_full_stage_pauses_and_stays_in_the_group(kafka, receiver, settings, t
 def test_partitions_move_without_loss_or_repetition(kafka, receiver, settings, tmp_path):
     """Two gateways share them; when one stops, the other takes over at once."""
     topic = new_topic(kafka, 4)
-    with two_running(kafka, topic, tmp_path, settings) as (one, two):
+    slow = write_private(tmp_path / "slow", "session.timeout.ms=40000\nheartbeat.interval.ms=200\n")
+    with two_running(kafka, topic, tmp_path, settings, config=slow) as (one, two):
         kafka.produce(topic, keyed(400, keys=40))
         receiver.wait_for_events(200)
         one.stop()
-        until(lambda: two.metrics()["assigned_partitions"] == 4, timeout=5)
+        until(lambda: two.metrics()["assigned_partitions"] == 4, timeout=20)
         kafka.produce(topic, keyed(100, keys=40, first=400))
         receiver.wait_for_events(500)
         until(lambda: sum(kafka.committed(topic, "gateways").values()) == 500)

@@ -74,8 +74,8 @@ def test_what_another_url_has_left_is_told_of(tmp_path):
 
 def test_it_delivers_to_the_end_of_its_budget_and_takes_nothing_meanwhile():
     """What is retried in time is waited for; clients and probes are told that it stops."""
-    with Receiver() as receiver, Gateway(receiver.url, env={"exit_budget": 20}) as gateway:
-        receiver.faults([{"status": 503, "headers": {"Retry-After": "5"}}])
+    with Receiver() as receiver, Gateway(receiver.url, env={"exit_budget": 40}) as gateway:
+        receiver.faults([{"status": 503, "headers": {"Retry-After": "12"}}])
         assert gateway.post(EVENT).status == 200
         gateway.wait_for_log("waits, retry at")
         gateway.send_signal(signal.SIGTERM)
@@ -87,7 +87,7 @@ def test_it_delivers_to_the_end_of_its_budget_and_takes_nothing_meanwhile():
         assert (ready.status, ready.body) == (503, b"the gateway is stopping\n")
         assert gateway.request("GET", "/healthz").status == 200
         assert gateway.metrics()["truewatch_gateway_ready"] == 0
-        assert gateway.wait() == 0
+        assert gateway.wait(40) == 0
         assert len(receiver.events()) == 1
 
 
@@ -162,10 +162,11 @@ def test_our_own_transport_works_through_it(tmp_path):
 
 def test_a_gateway_that_can_not_go_on_ends_with_1():
     """So that whoever runs it starts it again: here deliveries to one of two destinations have died."""
-    program = f"{DEAD_DELIVERY}\nfrom truewatch_lineage.cli import main; main()"
+    later = "from truewatch_lineage.cli import gateway, main; gateway._LOOK_SECONDS = 5"  # it can be asked until then
+    program = f"{DEAD_DELIVERY}\n{later}; main()"
     with Gateway(kind=None, env={"destinations": TWO}, program=["-c", program]) as gateway:
         assert gateway.request("GET", "/healthz").status == 503
-        assert gateway.wait() == 1
+        assert gateway.wait(30) == 1
         assert "could not go on: a thread that delivers has ended" in gateway.stderr()
 
 
