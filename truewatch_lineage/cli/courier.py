@@ -24,7 +24,7 @@ Examples:
   truewatch-lineage courier --airflow-conn-id truewatch_default
 """
 
-_STOP_SECONDS: Final = 4.0
+_STOP_SECONDS: Final = 3.5
 """Of the 5 s in which a service manager wants it gone."""
 
 
