@@ -9,8 +9,9 @@ import kubernetes_validate
 import pytest
 import yaml
 from support.options import parsed
-from support.repository import ROOT
+from support.repository import ROOT, code_blocks
 
+from truewatch_lineage.cli.courier import command as courier
 from truewatch_lineage.cli.gateway import command
 from truewatch_lineage.cli.spool.drain import command as drain
 from truewatch_lineage.config import load
@@ -26,6 +27,7 @@ VERSIONS = ["1.30", kubernetes_validate.latest_version()]
 """The oldest that has everything the manifests use switched on, and the newest there are schemas of."""
 
 IMAGE = "registry.example.com/truewatch-lineage:0.1.0"
+PAGE = (ROOT / "docs" / "gateway-deployment.md").read_text(encoding="utf-8")
 USER = 10001
 KUBELETS_SECRETS = "/etc/truewatch"
 PROMETHEUS = yaml.safe_load((FOLDER.parent / "prometheus" / "prometheus.yml").read_text(encoding="utf-8"))
@@ -179,6 +181,36 @@ def test_services_and_budgets_lead_to_the_pods(name) -> None:
         assert budget["spec"]["selector"]["matchLabels"] == labels
     for probe, path in (("startupProbe", "/healthz"), ("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")):
         assert container[probe]["httpGet"] == {"path": path, "port": "https", "scheme": "HTTPS"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_image_and_the_url_are_those_that_the_page_replaces(name) -> None:
+    """Its command for it names both as each manifest does."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    replaced = re.findall(r"s\|(\S+?)\|\$", "\n".join(code_blocks(PAGE, "sh")))
+
+    assert replaced == [IMAGE, _variables(_ours(name))["TRUEWATCH_LINEAGE_URL"]]
+    assert all(one in text for one in replaced)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_couriers_container_fits_the_gateways_pod(version) -> None:
+    """The page's: it has the gateway's rights, settings and volumes, and it alone the destination's token."""
+    ((one,),) = map(yaml.safe_load, code_blocks(PAGE, "yml"))
+    workload, gateway = _workload("statefulset.yaml"), _ours("statefulset.yaml")
+    (found,) = (it for it in workload["spec"]["template"]["spec"]["containers"] if it["name"] == gateway["name"])
+    found["env"] = [row for row in found["env"] if row["name"] != "TRUEWATCH_LINEAGE_TOKEN_FILE"]
+    found["env"].append({"name": "TRUEWATCH_LINEAGE_DELIVERY", "value": "spool"})
+    found["volumeMounts"] = [mount for mount in found["volumeMounts"] if mount["name"] != "destination"]
+    workload["spec"]["template"]["spec"]["containers"].append(one)
+
+    assert kubernetes_validate.validate(workload, version, strict=True) in version
+    assert [courier.name, *one["args"][1:]] == one["args"]
+    assert one["securityContext"] == gateway["securityContext"]
+    assert _variables(one).items() <= _variables(gateway).items()
+    assert all(mount in gateway["volumeMounts"] for mount in one["volumeMounts"])
+    for variables in (_variables(one), _variables(found)):
+        assert load(environ=variables, layers=()).notices == ()
 
 
 @pytest.mark.parametrize("name", STATEFUL)

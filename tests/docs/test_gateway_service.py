@@ -14,21 +14,24 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from support.cli import run
 from support.options import parsed
-from support.repository import ROOT, pyproject
+from support.repository import ROOT, code_blocks, pyproject
 
 from truewatch_lineage.cli import EXIT_USAGE
+from truewatch_lineage.cli.courier import command as courier
 from truewatch_lineage.cli.gateway import command
 from truewatch_lineage.config import load
 
 FOLDER = ROOT / "examples" / "gateway"
 UNIT = "truewatch-lineage-gateway.service"
+COURIER = "truewatch-lineage-courier.service"
+PAGE = (ROOT / "docs" / "gateway-deployment.md").read_text(encoding="utf-8")
 EXTRAS = ["gateway", "kafka", "speed"]
 PROGRAM = "/opt/truewatch-lineage/bin/truewatch-lineage"
 
 
-def _unit(name):
+def _unit(name, folder=FOLDER / "systemd"):
     """Read a unit as systemd does: sections of assignments that may be repeated, with continued lines."""
-    text = (FOLDER / "systemd" / name).read_text(encoding="utf-8").replace("\\\n", " ")
+    text = (folder / name).read_text(encoding="utf-8").replace("\\\n", " ")
     found, section = {}, None
     for line in filter(None, map(str.strip, text.splitlines())):
         if line.startswith("#"):
@@ -50,10 +53,17 @@ def _settings():
     return load(environ={"TRUEWATCH_LINEAGE_CONFIG": str(FOLDER / "gateway.toml")})
 
 
-def _options(line):
+def _options(line, of=command):
     program, name, *args = shlex.split(line)
-    assert (program, name) == (PROGRAM, command.name)
-    return parsed(command, args)
+    assert (program, name) == (PROGRAM, of.name)
+    return parsed(of, args)
+
+
+def _make_courier(folder):
+    """Make the second unit as the page says, but in ``folder``, of the first one that is there."""
+    (line,) = re.findall(r"^sed -e .*?\\\n.*? > \S+", "\n".join(code_blocks(PAGE, "sh")), re.MULTILINE)
+    assert line.endswith(f" > /etc/systemd/system/{COURIER}")
+    subprocess.run(["sh", "-ec", line.replace("/etc/systemd/system/", "")], cwd=folder, timeout=30, check=True)
 
 
 def test_the_unit_runs_a_gateway_that_may_drain() -> None:
@@ -96,7 +106,23 @@ def test_the_drop_in_opens_the_gateway_by_tls_and_a_token_of_its_own() -> None:
     assert options["tls_key"]
 
 
-def test_systemd_takes_unit_and_drop_in(tmp_path) -> None:
+def test_the_couriers_unit_is_the_gateways_with_another_command(tmp_path) -> None:
+    """By the command that the page shows; the settings take ``delivery``, which the drop-in's command obeys as well."""
+    shutil.copy(FOLDER / "systemd" / UNIT, tmp_path)
+    _make_courier(tmp_path)
+    first, second = _unit(UNIT), _unit(COURIER, tmp_path)
+    path = tmp_path / "gateway.toml"
+    path.write_text('delivery = "spool"\n' + (FOLDER / "gateway.toml").read_text(encoding="utf-8"))
+    settings = load(environ={"TRUEWATCH_LINEAGE_CONFIG": str(path)})
+
+    assert _options(*second["Service"].pop("ExecStart"), courier)["metrics_port"]
+    assert first["Service"].pop("ExecStart")
+    assert second["Unit"].pop("Description") != first["Unit"].pop("Description")
+    assert second == first
+    assert (settings.delivery, settings.notices) == ("spool", ())
+
+
+def test_systemd_takes_units_and_drop_in(tmp_path) -> None:
     """Without a word, where there is a systemd to ask; its own parser knows every key."""
     systemd = shutil.which("systemd-analyze")
     if not systemd and os.environ.get("NO_SKIPS"):
@@ -110,8 +136,9 @@ def test_systemd_takes_unit_and_drop_in(tmp_path) -> None:
     folder.mkdir()
     for name, target in ((UNIT, tmp_path / UNIT), ("network.conf", folder / "network.conf")):
         target.write_text((FOLDER / "systemd" / name).read_text(encoding="utf-8").replace(PROGRAM, str(program)))
+    _make_courier(tmp_path)
 
-    words = [systemd, "verify", "--man=no", str(tmp_path / UNIT)]
+    words = [systemd, "verify", "--man=no", str(tmp_path / UNIT), str(tmp_path / COURIER)]
     result = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
 
     assert (result.returncode, result.stderr) == (0, "")
