@@ -38,7 +38,7 @@ EPILOG: Final = """\b
 Examples:
   truewatch-lineage gateway --url https://openway.truewatch.com
   truewatch-lineage gateway --host 0.0.0.0 --token-file clients --tls-cert chain.pem --tls-key key.pem
-  truewatch-lineage gateway --kafka-bootstrap kafka:9092 --topic openlineage --group lineage
+  truewatch-lineage gateway --kafka-bootstrap kafka:9092 --topic openlineage.events --group truewatch-lineage
   truewatch-lineage gateway --delivery spool & truewatch-lineage courier
   OPENLINEAGE_URL=http://127.0.0.1:8766 python job.py
 
