@@ -173,6 +173,17 @@ def test_an_event_of_millions_of_values_is_refused_unread():
 
 
 @pytest.mark.linux
+def test_a_large_event_of_many_values_takes_bounded_memory():
+    """50 MiB that hold as many values as an event may have: pods have 1 GiB, those of one job 512 MiB."""
+    with Gateway(kind="openlineage", token=None) as gateway:
+        values = ",".join(f'{{"k{number:0100}":1}}' for number in range(499_000))
+        body = json.dumps(EVENT)[:-1] + f', "x": [{values}]}}'
+        assert gateway.post(body.encode(), timeout=30).status == 200
+        peak = Path(f"/proc/{gateway.pid}/status").read_text().partition("VmHWM:")[2].split()[0]
+        assert int(peak) * 1024 < 600 * MIB
+
+
+@pytest.mark.linux
 def test_a_backlog_is_on_disk_and_not_in_memory():
     """2,000 events of 8 KiB that can't be delivered add less than a tenth of their bytes."""
     with Gateway(env={"spool_max_bytes": 100 * MIB}) as gateway, contextlib.closing(gateway.connection()) as client:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import orjson
 
@@ -12,14 +12,16 @@ from truewatch_lineage import protocol
 from truewatch_lineage.errors import EventError
 from truewatch_lineage.events.convert import TooDeepError, TooManyError, convert
 from truewatch_lineage.events.model import kind_of, without_lone_surrogates
-from truewatch_lineage.events.paths import MAX_DEPTH, MAX_ITEMS, find_excess, find_fault
+from truewatch_lineage.events.paths import MAX_DEPTH, find_excess, find_fault
 
 _ONE_EVENT = "A request takes one event; JSON arrays and the OpenLineage batch endpoint are not supported."
 _BOM = "\ufeff"
 _SHOWN_KEY = 100
 
-_MOST_PLAIN = 4 * protocol.MIB
-"""Bytes: what is larger may hold more than `MAX_ITEMS` values."""
+MAX_VALUES: Final = 1_000_000
+"""Of an event as JSON. One of 64 MiB takes some 400 MiB to read then (600 where its texts have characters above U+FFFF,
+of which one makes each of its text take four bytes). What is real has 10 bytes a value at least: it fits up to 10 MB.
+Objects, which whoever gives them has in memory already, may have `MAX_ITEMS`."""
 
 _LEVELS_LEFT = 254 - MAX_DEPTH
 """How many arrays around an event of `MAX_DEPTH` levels orjson still writes."""
@@ -43,12 +45,15 @@ def to_tree(event: object) -> dict[str, Any]:
 
     Raises:
         EventError: It is none of these, a JSON array, no strict JSON (a key with two values, a NaN token,
-            invalid UTF-8), or it contains itself, is nested too deep, holds an integer of over 4,300 digits or
-            over 4,000,000 values.
+            invalid UTF-8) or JSON of over 1,000,000 values, or it contains itself, is nested too deep, holds an
+            integer of over 4,300 digits or, as objects, over 4,000,000 values.
     """
-    if isinstance(event, (bytes, bytearray, memoryview)) and (read := _read_plain(bytes(event))) is not None:
-        return read
-    if isinstance(event, (str, bytes, bytearray, memoryview)):
+    if isinstance(event, (bytearray, memoryview)):
+        event = bytes(event)
+    if isinstance(event, (str, bytes)):
+        _refuse_excess(event)
+        if isinstance(event, bytes) and (read := _read_plain(event)) is not None:
+            return read
         event = _parse(event)
         if not isinstance(event, (Mapping, list)):
             raise EventError("Not a JSON object.", fix="Send one event, as an object.")
@@ -108,15 +113,13 @@ def _read_plain(data: bytes) -> dict[str, Any] | None:
     That is where orjson refuses it, where there may be an integer above 64 bits, which orjson makes a float, or a key
     that stands twice, of which orjson keeps the last. What is written again as it was has neither.
     """
-    if len(data) > _MOST_PLAIN:
-        return None
     try:
         tree = orjson.loads(data)
         again = orjson.dumps(_wrapped(tree))
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return None
-    is_same = again[_LEVELS_LEFT:-_LEVELS_LEFT] == data or _is_plain(data, again)
-    return tree if is_same and isinstance(tree, dict) else None
+    is_same = len(again) == len(data) + 2 * _LEVELS_LEFT and again.startswith(data, _LEVELS_LEFT)
+    return tree if isinstance(tree, dict) and (is_same or _is_plain(data, again)) else None
 
 
 def _is_plain(data: bytes, again: bytes) -> bool:
@@ -135,10 +138,9 @@ def _wrapped(tree: object) -> object:
     return tree
 
 
-def _parse(data: str | bytes | bytearray | memoryview) -> object:
+def _parse(data: str | bytes) -> object:
     """Parse strict JSON by the standard library: orjson would round integers above 64 bits to floats."""
-    text = data if isinstance(data, str) else _decode(bytes(data))
-    _refuse_excess(text)
+    text = data if isinstance(data, str) else _decode(data)
     try:
         return json.loads(text.removeprefix(_BOM), object_pairs_hook=_unique, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -149,13 +151,16 @@ def _parse(data: str | bytes | bytearray | memoryview) -> object:
         raise EventError("An integer of over 4,300 digits can't be sent.") from None
 
 
-def _refuse_excess(text: str) -> None:
+def _refuse_excess(data: str | bytes) -> None:
     """Refuse what would take gigabytes and minutes to read: every value but one has a comma or a bracket before it.
 
     Those in texts are counted too, of which no real event has so many.
     """
-    if len(text) > _MOST_PLAIN and sum(map(text.count, ",[{")) > MAX_ITEMS:
-        raise EventError(f"The event has over {MAX_ITEMS:,} values.", fix="Leave out what is so large.")
+    if len(data) <= MAX_VALUES:
+        return
+    count = sum(map(data.count, ",[{")) if isinstance(data, str) else sum(map(data.count, b",[{"))
+    if count > MAX_VALUES:
+        raise EventError(f"The event has over {MAX_VALUES:,} values.", fix="Leave out what is so large.")
 
 
 def _decode(data: bytes) -> str:
