@@ -74,11 +74,13 @@ class Intake:
             What is to be stored; an event that can't be sent is a dead letter with the reason, not an error.
         """
         try:
-            return self.prepare(self.read(event), bindings, secrets)
+            batch = self.prepare(self.read(event), bindings, secrets)
         except Exception as error:  # noqa: BLE001 - an outermost guard: whatever is wrong, the event is to be counted
             reason = self.reason(error, secrets)
             self._notices.warning("event", "An event can't be sent and is kept as a dead letter: %s", reason)
             return Batch([_dead(binding, Identity(), None, reason) for binding in bindings])
+        self.tell_dead(batch)
+        return batch
 
     def read(self, event: object) -> dict[str, Any]:
         """Return an event as a tree, mended as far as is allowed.
@@ -93,7 +95,7 @@ class Intake:
         return normalise(to_tree(event))
 
     def prepare(self, tree: dict[str, Any], bindings: list[Binding], secrets: Iterable[str] = ()) -> Batch:
-        """Prepare an event that `read` returned.
+        """Prepare an event that `read` returned; nothing is logged, since whoever asks may refuse it yet.
 
         Args:
             tree: The event.
@@ -110,6 +112,14 @@ class Intake:
         for destination, binding in zip(self._settings.destinations, bindings, strict=True):
             self._prepare(batch, destination, binding, identity, masked)
         return batch
+
+    def tell_dead(self, batch: Batch) -> None:
+        """Log what of an event is kept as a dead letter."""
+        text = "An event for %s (%s) can't be sent and is kept as a dead letter: %s"
+        for entry in batch.entries:
+            if entry.dead is not None:
+                name, about = entry.binding.name, ", ".join(printable(one) for one in (entry.job, entry.lane) if one)
+                self._notices.warning(f"event {name}", text, name, about, entry.dead)
 
     def _prepare(
         self,
@@ -128,11 +138,7 @@ class Intake:
                 return
             body = _fit(destination, tree, data)
         except Exception as error:  # noqa: BLE001 - an outermost guard: the other destinations still get the event
-            reason = self.reason(error)
-            text = "An event for %s (%s) can't be sent and is kept as a dead letter: %s"
-            about = ", ".join(printable(one) for one in (_about(identity), identity.lane) if one)
-            self._notices.warning(f"event {destination.name}", text, destination.name, about, reason)
-            batch.entries.append(_dead(binding, identity, batch.packed(), reason))
+            batch.entries.append(_dead(binding, identity, batch.packed(), self.reason(error)))
             return
         packed = batch.packed() if body is data else compress(body)
         batch.entries.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 
 import pytest
 from support.gateway import NOWHERE, Gateway
@@ -152,6 +153,18 @@ def test_an_event_too_large_for_every_destination_is_refused_where_it_may_not_be
     with Gateway(kind=None, env=destinations("dataway", "openlineage", oversize="reject")) as gateway:
         assert gateway.post(body, DATAWAY).status == 200
         assert (gateway.spooled("dataway").dead, gateway.spooled("openlineage").pending) == (1, 1)
+
+
+def test_an_event_larger_than_a_share_of_the_spool_is_refused_for_good():
+    """Sent again it would be refused for ever; the gateway stays ready for what fits, and does not call itself full."""
+    kinds = ("dataway", "openlineage")
+    with Gateway(kind=None, env={**destinations(*kinds), "spool_max_bytes": 600_000}) as gateway:
+        reply = gateway.post(event({"run.facets": {"x": {"y": os.urandom(400_000).hex()}}}))
+        assert (reply.status, reply.json["error_code"]) == (413, "gateway.eventTooLarge")
+        assert "the share of dataway has 300,000. Raise spool_max_bytes" in reply.json["message"]
+        assert "retry-after" not in reply.headers
+        assert gateway.request("GET", "/readyz").status == 200
+        assert gateway.post(event({"run.facets": {"x": {"y": os.urandom(200_000).hex()}}})).status == 200
 
 
 def test_what_is_too_large_is_trimmed_on_the_way():

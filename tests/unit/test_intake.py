@@ -21,6 +21,7 @@ SETTINGS = load(
         }
     }
 )
+DATAWAY = {"destination": "dataway", "url": "http://127.0.0.1:9", "token": "a-destination-token"}
 BINDINGS = [binding_of(destination) for destination in SETTINGS.destinations]
 
 
@@ -44,6 +45,20 @@ def test_more_secrets_are_masked_in_one_event():
     refused = intake.accept(f'{{"{secret}": 1, "{secret}": 2}}', BINDINGS, [secret])
     assert refused.data is None
     assert "the key '***' stands twice" in refused.entries[0].dead
+
+
+def test_a_dead_letter_is_told_by_whoever_keeps_it(caplog):
+    """A gateway that answers 413 keeps nothing, so `prepare` alone may not say so."""
+    large = event({"run.facets": {"x": {"y": "z" * 8 * 1024 * 1024}}})
+    settings = load({**DATAWAY, "oversize": "reject"})
+    intake, bindings = Intake(settings), [binding_of(one) for one in settings.destinations]
+    batch = intake.prepare(intake.read(large), bindings)
+    assert "8,388,608 at most" in batch.entries[0].dead
+    assert caplog.messages == []
+    intake.accept(large, bindings)
+    [told] = caplog.messages
+    assert told.startswith(f"An event for default ({batch.entries[0].job}, run:")
+    assert told.endswith(f"can't be sent and is kept as a dead letter: {batch.entries[0].dead}")
 
 
 def test_what_cannot_be_read_is_an_error_for_whoever_can_refuse_it():

@@ -138,7 +138,10 @@ class GroupCommit:
         answers = self._put(taken)
         in_order = iter(answers)
         results = [next(in_order) if isinstance(one, Batch) else one for one in entered]
-        self._count([one for one, answer in zip(taken, answers, strict=True) if answer is None], results)
+        done = [one for one, answer in zip(taken, answers, strict=True) if answer is None]
+        for one in done:
+            self._door.tell_dead(one)
+        self._count(done, results)
         return results
 
     def _enter(self, waiting: Waiting) -> Batch | Refusal:

@@ -212,6 +212,21 @@ def test_a_request_that_is_cancelled_is_no_others_fault(commit, settings):
     assert len(stored(settings.spool_dir)) == 2
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_only_a_dead_letter_that_is_kept_is_told(tmp_path, caplog, kept):
+    """That is where another destination takes the event; what is refused with 413 is kept nowhere."""
+    one = {"destination": "dataway", "url": "http://127.0.0.1:9", "token": "not-a-real-token", "oversize": "reject"}
+    other = {"b": {"destination": "openlineage", "url": "http://127.0.0.1:9"}} if kept else {}
+    settings = load({"destinations": {"a": one, **other}, "spool_dir": str(tmp_path / "spool")})
+    store = Store(settings.spool_dir, durability="process")
+    commit = GroupCommit(store, Door(settings), lambda: None)
+    (answer,) = answers(commit, [body("large", x={"y": "z" * 8 * 1024 * 1024})])
+    commit.close()
+    store.close()
+    assert (answer is None) is kept
+    assert sum("is kept as a dead letter" in text for text in caplog.messages) == kept
+
+
 def test_a_door_says_what_it_refuses(settings):
     """An exception with a status, so that one way of answering serves all."""
     with pytest.raises(Refusal, match=r"Not one event but an array"):
