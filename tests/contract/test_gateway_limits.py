@@ -180,7 +180,7 @@ def test_a_large_event_of_many_values_takes_bounded_memory():
         body = json.dumps(EVENT)[:-1] + f', "x": [{values}]}}'
         assert gateway.post(body.encode(), timeout=30).status == 200
         peak = Path(f"/proc/{gateway.pid}/status").read_text().partition("VmHWM:")[2].split()[0]
-        assert int(peak) * 1024 < 600 * MIB
+        assert int(peak) * 1024 < 450 * MIB
 
 
 @pytest.mark.linux
