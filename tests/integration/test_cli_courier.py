@@ -190,6 +190,21 @@ def test_it_tells_of_events_of_a_name_that_its_settings_have_not(env, tmp_path) 
         assert _line(child, r"Events of default \(\S+\) are left alone: 1\. These settings have no destination of that")
 
 
+def test_it_tells_of_events_that_come_later_under_other_settings(env, tmp_path) -> None:
+    """Once of each binding: a courier is started before the first event, as with a gateway beside it."""
+    look = "from truewatch_lineage.cli import courier; courier.LOOK_SECONDS = 0.1\n"
+    file, names = ndjson(tmp_path / "e.ndjson", tree()), ("first", "second")
+    with _courier(env, first=look) as child:
+        _line(child, "Delivering from")
+        for name in names:
+            left = {"destinations": json.dumps({name: {"url": env["url"]}}), "delivery": "spool"}
+            assert run("send", "--no-wait", file, env={**left, "spool_dir": env["spool_dir"]}).code == 75
+            _line(child, f"Events of {name} .* are left alone: 1")
+        time.sleep(0.5)
+        child.send_signal(signal.SIGTERM)
+        assert "left alone" not in child.stderr.read()
+
+
 def test_it_tries_a_paused_destination_once_at_its_start(receiver, env, tmp_path) -> None:
     """Whoever starts it may have mended what was down; what waits is told, and an hour is not waited for."""
     receiver.faults([{"status": 503, "headers": {"Retry-After": "3600"}, "times": 1}])

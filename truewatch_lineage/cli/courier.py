@@ -11,6 +11,7 @@ import click
 from truewatch_lineage.cli import logs
 from truewatch_lineage.cli.settings import SettingsCommand, load_to_deliver
 from truewatch_lineage.cli.stopping import stopped_by_signal
+from truewatch_lineage.errors import SpoolError
 from truewatch_lineage.words import counted
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ Examples:
   curl http://127.0.0.1:9464/healthz
   truewatch-lineage courier --airflow-conn-id truewatch_default
 """
+
+LOOK_SECONDS: Final = 60.0
+"""Between two looks for events that are left alone since they are bound to other settings."""
 
 _STOP_SECONDS: Final = 3.5
 """Of the 5 s in which a service manager wants it gone."""
@@ -50,8 +54,10 @@ def command(metrics_port: int | None) -> None:
     courier = Courier(store, settings.destinations)
     with stopped_by_signal() as stopped, _metrics(metrics_port, store, courier):
         courier.start(poll=POLL_SECONDS, probe=True)
-        tell_destinations(store, settings)
-        stopped.wait()
+        left_alone = tell_destinations(store, settings)
+        while not stopped.wait(LOOK_SECONDS):
+            with contextlib.suppress(SpoolError):  # which the threads that deliver tell
+                left_alone.tell()
         log.info("Stopping.")
         courier.finish(_STOP_SECONDS)
         courier.stop()

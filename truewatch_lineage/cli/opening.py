@@ -11,7 +11,7 @@ from truewatch_lineage.cli.settings import load_settings
 from truewatch_lineage.config import Settings
 from truewatch_lineage.courier import binding_of, log
 from truewatch_lineage.errors import SpoolError, TruewatchLineageError
-from truewatch_lineage.spool import Store
+from truewatch_lineage.spool import Binding, Store
 from truewatch_lineage.spool.admin import names, unclaimed
 from truewatch_lineage.spool.folder import owner_name
 from truewatch_lineage.spool.opening import open_spool
@@ -30,22 +30,53 @@ def open_store(settings: Settings) -> Store:
     return store
 
 
-def tell_destinations(store: Store, settings: Settings) -> None:
-    """Log where events go, and warn of those that are left alone: they are bound to another url, or another name.
+def tell_destinations(store: Store, settings: Settings) -> LeftAlone:
+    """Log where events go, and warn of those that are left alone.
+
+    Returns:
+        What warns of those that come later.
 
     Raises:
         SpoolError: The spool can't be read.
     """
-    bindings = [binding_of(destination) for destination in settings.destinations]
-    for binding in bindings:
+    for destination in settings.destinations:
+        binding = binding_of(destination)
         log.info("Delivering from %s to %s (%s).", store.folder, binding.name, binding.url)
-    known = {binding.name for binding in bindings}
-    for other in unclaimed(store, bindings):
-        waiting = store.pending(other)
-        if waiting and other.name in known:
+    left_alone = LeftAlone(store, settings)
+    left_alone.tell()
+    return left_alone
+
+
+class LeftAlone:
+    """Warns of events that nobody delivers by some settings: they are bound to another url, or another name.
+
+    Args:
+        store: The spool.
+        settings: Those by which events are delivered.
+    """
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._bindings = [binding_of(destination) for destination in settings.destinations]
+        self._told: set[Binding] = set()
+
+    def tell(self) -> None:
+        """Warn of each binding that holds such events, once.
+
+        Raises:
+            SpoolError: The spool can't be read.
+        """
+        for other in unclaimed(self._store, [*self._bindings, *self._told]):
+            waiting = self._store.pending(other)
+            if waiting:
+                self._told.add(other)
+                self._warn(other, waiting)
+
+    def _warn(self, other: Binding, waiting: int) -> None:
+        if other.name in {binding.name for binding in self._bindings}:
             fix = f"`truewatch-lineage spool rebind {other.name}` gives them to this one."
             log.warning("Events of %s bound to %s are left alone: %d. %s", other.name, other.url, waiting, fix)
-        elif waiting:
+        else:
             text = "Events of %s (%s) are left alone: %d. These settings have no destination of that name."
             log.warning(text, other.name, other.url, waiting)
 
