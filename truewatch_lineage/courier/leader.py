@@ -7,7 +7,7 @@ import random
 import threading
 import time
 import zlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -19,6 +19,7 @@ from truewatch_lineage.courier.telling import Telling
 from truewatch_lineage.courier.workers import Finished, Window, Workers
 from truewatch_lineage.delivery.outcome import Outcome, Verdict
 from truewatch_lineage.delivery.senders import sender_of
+from truewatch_lineage.errors import SpoolError
 from truewatch_lineage.spool import Binding, Standing
 from truewatch_lineage.spool.queries import CLOCK_TOLERANCE
 
@@ -67,6 +68,9 @@ class Leader:
         self._turn = threading.Lock()
         self._lock = queue.leadership(self.binding)
         self._number = 0
+        self._unsettled: list[Finished] = []
+        self._key = b""
+        self._refused: str | None = None
         self._deadline = self._cut = math.inf
 
     def try_lead(self) -> bool:
@@ -91,8 +95,15 @@ class Leader:
         self._lock.release()
         self._turn.release()
 
+    @property
+    def is_behind(self) -> bool:
+        """Tell whether results of attempts could not be written down; nothing new is tried before they are."""
+        return bool(self._unsettled)
+
     def standing(self) -> Standing:
         """Return how the destination stands, opened if its token or its settings have changed since it was parked.
+
+        Not for settings that were refused here last: another process with other settings may have parked it since.
 
         Raises:
             SpoolError: If the spool can't be read.
@@ -100,7 +111,7 @@ class Leader:
         standing = self._queue.standing(self.binding)
         if standing.state == "parked" and standing.parked_with is not None:
             fingerprint = self._fingerprint()
-            if fingerprint is not None and fingerprint != standing.parked_with:
+            if fingerprint not in (None, standing.parked_with, self._refused):
                 return reopened(standing)
         return standing
 
@@ -135,24 +146,18 @@ class Leader:
             probe: Try a stopped destination at once, due or not.
 
         Raises:
-            SpoolError: If the spool can't be read or written; what was delivered may be delivered again.
+            SpoolError: If the spool can't be read or written. What became of attempts is kept and written first by the
+                next `lead`; it is tried again only where this process ends before, or another one leads.
         """
         flying: dict[int, Attempt] = {}
         self._deadline = min(deadline, self._cut)
-        while True:
-            finished: list[Finished] = []
-            if time.monotonic() < self._deadline and not goal():
-                attempts = self._next(flying, threads=threads, probe=probe)
-                flying.update({attempt.event.id: attempt for attempt in attempts})
-                finished = self._launch(attempts, threads=threads)
-            if not flying:
-                break
-            finished = finished or self._gather(flying)
-            if finished:
-                probe = False
-                self._settle(finished)
-                for attempt, _ in finished:
-                    flying.pop(attempt.event.id, None)
+        try:
+            self._catch_up()
+            self._deliver(flying, goal, threads=threads, probe=probe)
+        except SpoolError:
+            while flying:
+                self._keep(self._gather(flying), flying)
+            raise
         self._queue.tidy_if_due()
 
     def wake(self) -> None:
@@ -169,6 +174,30 @@ class Leader:
         self._workers.stop()
         self._sender.close()
         self._lock.close()
+
+    def _catch_up(self) -> None:
+        """Write down what an earlier `lead` could not, but for another spool, whose ids mean other events."""
+        key = self._queue.fingerprint_key()
+        if key != self._key:
+            self._unsettled.clear()
+            self._key = key
+        if self._unsettled:
+            self._settle()
+
+    def _deliver(self, flying: dict[int, Attempt], goal: Goal, *, threads: bool, probe: bool) -> None:
+        while True:
+            finished: list[Finished] = []
+            if time.monotonic() < self._deadline and not goal():
+                attempts = self._next(flying, threads=threads, probe=probe)
+                flying.update({attempt.event.id: attempt for attempt in attempts})
+                finished = self._launch(attempts, threads=threads)
+            if not flying:
+                break
+            finished = finished or self._gather(flying)
+            if finished:
+                probe = False
+                self._keep(finished, flying)
+                self._settle()
 
     def _next(self, flying: Collection[int], *, threads: bool, probe: bool) -> list[Attempt]:
         room = (self._window.size if threads else 1) - len(flying)
@@ -208,11 +237,17 @@ class Leader:
             reason = f"a fault of truewatch-lineage: {type(error).__name__}"
             return attempt, Outcome(Verdict.RETRY, reason, ambiguous=True)
 
-    def _settle(self, finished: list[Finished]) -> None:
+    def _keep(self, finished: Iterable[Finished], flying: dict[int, Attempt]) -> None:
+        """Note what attempts have come to, until it is settled."""
+        for attempt, outcome in finished:
+            self._window.note(outcome)
+            self._unsettled.append((attempt, outcome))
+            flying.pop(attempt.event.id, None)
+
+    def _settle(self) -> None:
         before = standing = self.standing()
         settlements, letters = [], []
-        for attempt, outcome in sorted(finished, key=lambda pair: pair[0].number):
-            self._window.note(outcome)
+        for attempt, outcome in sorted(self._unsettled, key=lambda pair: pair[0].number):
             moment = Moment(self._queue.clock(), self._chance)
             settlement, standing = decide(standing, attempt, outcome, moment)
             settlements.append(settlement)
@@ -220,9 +255,18 @@ class Leader:
                 place = self._queue.place(settlement.id)  # which a queue may not know once it is settled
                 letters.append(Refused(attempt.event, self.binding.kind, place, settlement.reason))
         self._queue.settle(self.binding, settlements, standing)
+        self._note_refusal(standing)
+        self._unsettled.clear()
         self._told.settled(before, standing, settlements)
         self._told.refused(letters)
         self._queue.relieve()
+
+    def _note_refusal(self, standing: Standing) -> None:
+        """Note whether what is being settled was refused with the settings of this process."""
+        if standing.state == "ready":
+            self._refused = None
+        elif standing.state == "parked" and standing.parked_with in {one.fingerprint for one, _ in self._unsettled}:
+            self._refused = standing.parked_with
 
     def _fingerprint(self) -> str | None:
         return self._sender.fingerprint(self._queue.fingerprint_key())

@@ -21,6 +21,9 @@ from truewatch_lineage.notices import Notices
 log = logging.getLogger(__name__)
 
 _AFTER_ERROR: Final = 1.0
+"""Seconds in which nothing is tried after an error; doubled each time that results of attempts can't be written."""
+
+_LONGEST_AFTER_ERROR: Final = 60.0
 _SHORTEST_REST: Final = 0.01
 _PARKED_REST: Final = 1.0
 """A token may be rotated at any time, so a parked destination is looked at again before its probe is due."""
@@ -51,7 +54,8 @@ class Service:
         self._notices = Notices(log)
         self._finish_by = math.inf
         self._seen = -1
-        self._next = self._quiet_until = 0.0
+        self._next = self._quiet_until = self._blocked_until = 0.0
+        self._after_error = _AFTER_ERROR
         self._thread = threading.Thread(target=self._run, name="truewatch-lineage-courier", daemon=True)
 
     def start(self) -> None:
@@ -92,7 +96,8 @@ class Service:
         if self._probe:
             self._guarded(self._begin)
         while self._finish_by == math.inf:
-            self._guarded(partial(self._turn, is_signalled=is_signalled))
+            if time.monotonic() >= self._blocked_until:
+                self._guarded(partial(self._turn, is_signalled=is_signalled))
             is_signalled = self._rest()
         self._guarded(partial(drain, self._leader, self._finish_by))
         self._leader.close()
@@ -103,7 +108,15 @@ class Service:
         except Exception as error:  # noqa: BLE001 - a thread that ends delivers nothing as long as the process lives
             told = error if isinstance(error, (SpoolError, OSError)) else type(error).__name__
             self._notices.warning("error", "Lineage can't be delivered now and stays in the spool: %s", told)
-            self._next = time.monotonic() + _AFTER_ERROR
+            self._back_off()
+        else:
+            self._after_error = _AFTER_ERROR
+
+    def _back_off(self) -> None:
+        """Rest after an error, whatever is signalled or written meanwhile; only `finish` ends it."""
+        self._next = self._quiet_until = self._blocked_until = time.monotonic() + self._after_error
+        longer = min(2 * self._after_error, _LONGEST_AFTER_ERROR)
+        self._after_error = longer if self._leader.is_behind else _AFTER_ERROR
 
     def _rest(self) -> bool:
         """Wait until it is time to look again; returns whether `wake` or `finish` ended the wait."""
