@@ -97,6 +97,28 @@ def test_a_full_disk_is_drained(tmp_path, disk, size):
         store.close()
 
 
+@pytest.mark.parametrize("mib", [20, 40])
+@pytest.mark.parametrize("disk", DISKS)
+def test_an_outage_on_a_full_disk_leaves_room_to_end_it(tmp_path, disk, mib):
+    """What is given up to note the outage is no room for new events, also where there never was a ballast."""
+    with small_disk(tmp_path / "disk", mib) as point:
+        store = Store(point / "spool", durability="process", max_bytes=1024 * MIB)
+        store.tidy()
+        accepted = []
+        for attempt in range(100):
+            accepted += fill(store, 20_000)
+            store.settle(BINDING, [], Standing("paused", "refused", 1e12, attempts=attempt))
+        assert len(accepted) > 100
+        store.close()
+        store = Store(point / "spool", durability="process", max_bytes=1024 * MIB)
+        store.register(BINDING)
+        assert sorted(drain(store)) == accepted
+        store.relieve()
+        assert store.put([entry(0, 20_000)]) == [accepted[-1] + 1]
+        assert not audit(store).faults
+        store.close()
+
+
 @pytest.mark.parametrize("disk", DISKS)
 def test_a_disk_filled_by_others(tmp_path, disk):
     """What others fill the disk with does not keep the spool from being drained, twice if need be."""

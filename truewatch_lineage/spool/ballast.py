@@ -41,6 +41,14 @@ class Ballast:
             return False
         return True
 
+    def is_kept(self) -> bool:
+        """Tell whether the room that deliveries need is there: in this file, or free on the disk.
+
+        Where it is not, new events must not take what is left: in an outage the ballast is given up to note it, and
+        whatever took its room then would keep everything from leaving.
+        """
+        return self._is_whole() or shutil.disk_usage(self.path.parent).free >= SIZE
+
     def drop(self) -> bool:
         """Give the room back.
 

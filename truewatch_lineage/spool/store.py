@@ -26,6 +26,8 @@ from truewatch_lineage.spool.share import Share
 
 TIDY_SECONDS: Final = 600.0
 CHECKPOINT_BYTES: Final = 4 * MIB
+GIVING_SECONDS: Final = 1.0
+"""How often room is given back on a full disk while it is drained."""
 
 _T = TypeVar("_T")
 
@@ -63,6 +65,7 @@ class Store:
         self._receipt_seconds = receipts_days * 86_400
         self._share = Share(folder, max_bytes, shares, clock)
         self._fillings = Interval(TIDY_SECONDS, clock)
+        self._givings = Interval(GIVING_SECONDS, clock)
         self._ids: dict[Binding, int] = {}
         self._generation = 0
         self._key: tuple[int, bytes] = (-1, b"")
@@ -90,9 +93,7 @@ class Store:
         Raises:
             SpoolError: If nothing was stored.
         """
-        if self._fillings.is_due():  # a process that never delivers never tidies, but fills the disk too
-            self.ballast.fill()
-        return self._retried(lambda: self._with_room(lambda: self._put(entries, wait)))
+        return self._stored(lambda: self._put(entries, wait))
 
     def put_groups(self, groups: Sequence[Sequence[Entry]], *, wait: float | None = None) -> list[bool]:
         """Store groups of events in one durable commit, each group whole or not at all.
@@ -107,9 +108,7 @@ class Store:
         Raises:
             SpoolError: If nothing was stored.
         """
-        if self._fillings.is_due():
-            self.ballast.fill()
-        return self._retried(lambda: self._with_room(lambda: self._put_groups(groups, wait)))
+        return self._stored(lambda: self._put_groups(groups, wait))
 
     def crowded(self, entries: Iterable[Entry]) -> list[str]:
         """Name the destinations whose share has no room for what an event comes to for them.
@@ -268,16 +267,17 @@ class Store:
         return self.database.version()
 
     def relieve(self) -> None:
-        """Bring the log into the database where it has grown large.
+        """Bring the log into the database where it has grown large; on a full disk give back what was delivered.
 
         Raises:
             SpoolError: If it could not be written.
         """
         if self.database.wal_bytes() > CHECKPOINT_BYTES:
             self.database.checkpoint()
+        self._give_back_if_due()
 
     def tidy_if_due(self) -> None:
-        """Do at most every ten minutes, whichever process does it: `tidy`.
+        """Do at most every ten minutes, whichever process does it: `tidy`; on a full disk give back room now.
 
         Raises:
             SpoolError: If it could not be written.
@@ -286,6 +286,8 @@ class Store:
             last = queries.tidied(connection)
         if last is None or not 0 <= self.clock() - last < TIDY_SECONDS:
             self.tidy()
+        elif not self.ballast.is_kept():
+            self._give_back()
 
     def tidy(self) -> None:
         """Forget receipts that are old or too many, give room back, bring the log in and fill the ballast.
@@ -297,9 +299,7 @@ class Store:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('tidied', ?)", (self.clock(),))
         write = partial(self.database.write, durable=False)
         receipts.forget(write, self.clock() - self._receipt_seconds, self._share.receipts)
-        self.database.checkpoint()
-        self.database.shrink()
-        self.ballast.fill()
+        self._give_back()
 
     def close(self) -> None:
         """Close the database; the next call opens it again."""
@@ -364,6 +364,29 @@ class Store:
             return action()
         except SpoolCorruptError:
             return action()
+
+    def _give_back_if_due(self) -> None:
+        if not self.ballast.is_kept() and self._givings.is_due():
+            with contextlib.suppress(SpoolError):  # then it is tried again
+                self._give_back()
+
+    def _give_back(self) -> None:
+        self.database.checkpoint()
+        self.database.shrink()
+        self.ballast.fill()
+
+    def _stored(self, action: Callable[[], _T]) -> _T:
+        """Run an action that stores events, unless it would take the room that deliveries need."""
+
+        def store() -> _T:
+            if not self.ballast.is_kept():
+                fix = "Make room on it, or set a smaller spool_max_bytes."
+                raise SpoolFullError("The disk has no room but what deliveries need.", path=str(self.folder), fix=fix)
+            return action()
+
+        if self._fillings.is_due():  # a process that never delivers never tidies, but fills the disk too
+            self.ballast.fill()
+        return self._retried(lambda: self._with_room(store))
 
     def _with_ballast(self, action: Callable[[], None]) -> None:
         try:

@@ -33,8 +33,11 @@ def disk(monkeypatch):
 
 @pytest.fixture
 def store(tmp_path, disk):
-    """A store without a set size, closed at the end."""
+    """A store without a set size and with its ballast, closed at the end."""
     store = Store(tmp_path / "spool", durability="process", clock=disk)
+    disk.free = 100 * MIB
+    assert store.ballast.fill()
+    disk.free = Disk.free
     yield store
     store.close()
 
