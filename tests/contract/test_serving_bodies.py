@@ -148,6 +148,31 @@ def test_malformed_http_is_answered_400(scene, request_bytes):
     assert scene.server.post(EVENT).status == 200
 
 
+@pytest.mark.parametrize("size", [1_000, 5_000])
+def test_a_head_in_pieces_may_be_as_large_as_one_in_a_piece(scene, size):
+    """Up to 64 KiB, of which each byte counts once."""
+    fields = [b"X-%d: %s\r\n" % (number, b"y" * size) for number in range(60_000 // size)]
+    head, body = HEAD % (DATAWAY.encode(), b"Connection: close\r\nContent-Length: %d\r\n" % len(BODY)), BODY
+    pieces = [head[:-2], *fields, b"\r\n" + body]
+    assert scene.server.raw(*pieces, pause=0.01).startswith(b"HTTP/1.1 200")
+    assert scene.server.raw(*pieces[:-1], *fields, pieces[-1], pause=0.01)[:12] in {b"", b"HTTP/1.1 400"}
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_what_is_no_request_is_counted_and_leaves_a_line(name):
+    """As any other request that fails; the gateway's has the address, once a minute."""
+    with serving(name) as scene:
+        for request_bytes in MALFORMED:
+            scene.server.raw(request_bytes)
+        log = scene.server.wait_for_log("unreadable other 400 0 ms")
+        assert name == "receiver" or "from 127.0.0.1 http.unreadable: Invalid HTTP request received." in log
+        shown = scene.server.request("GET", "/metrics").body.decode()
+        counted = {line.rpartition("{")[2].partition("}")[0]: line.split()[-1] for line in shown.splitlines()}
+        # Of the nine, the one with a broken chunk has begun as a request.
+        assert counted['path="other",status="400"'] == "8"
+        assert counted[f'path="{DATAWAY}",status="dropped"'] == "1"
+
+
 def test_half_a_body_stores_nothing(scene):
     """A client that leaves in the middle has sent nothing."""
     with socket.create_connection(("127.0.0.1", scene.server.port)) as client:

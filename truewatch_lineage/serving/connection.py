@@ -1,4 +1,4 @@
-"""One TCP connection: counted, held to deadlines, and open to being dropped on command."""
+"""One TCP connection: held to deadlines, and open to being dropped on command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import httptools
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from truewatch_lineage.serving.counters import Counters
+from truewatch_lineage.serving.guards import AccessLog
 
 Part = Literal["head", "body"]
 
@@ -20,10 +20,6 @@ HEAD_SECONDS = 10.0
 
 BODY_SECONDS = 60.0
 """A body must be whole this long after its head: 64 MiB at about 1 MiB/s."""
-
-
-REFUSED_IN_WORDS = 100
-"""So many connections above the limit are answered 503, further ones closed: each takes a descriptor."""
 
 _OFFER = {b"upgrade", b"connection", b"http2-settings"}
 
@@ -78,31 +74,27 @@ def connection_of(scope: Scope) -> Connection:
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's faster protocol with bounds that it does not have: the head's size, and deadlines for head and body.
 
-    The application's state must hold ``counters``; each request's state gets ``connection``.
+    The application's state holds ``access_log``; each request's state gets ``connection``.
     """
 
     app_state: Mapping[str, Any]  # type: ignore[assignment]
-    limit_concurrency: int  # `server.configured` always sets it
     _deadline: asyncio.TimerHandle | None = None
     _watched: Part | None = None
     _expected: Part | None = "head"
-    _head_bytes = 0
+    _field_bytes = 0
+    _unended_bytes = 0
     _is_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Count the connection and start its first deadline."""
+        """Start the connection's first deadline."""
         super().connection_made(transport)
         self._link = Connection(transport)
-        self._counters: Counters = self.app_state["counters"]
-        self._counters.connected()
-        if len(self.connections) > self.limit_concurrency + REFUSED_IN_WORDS:
-            transport.abort()
+        self._access_log: AccessLog = self.app_state["access_log"]
         self.app_state = {**self.app_state, "connection": self._link}
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Take the connection out of the count."""
-        self._counters.disconnected()
+        """End what belongs to the connection."""
         self._expected = None
         self._watch()
         super().connection_lost(exc)
@@ -114,9 +106,9 @@ class BoundedProtocol(HttpToolsProtocol):
         self._is_body = False
         self._feed(data)
         if self._expected is not None and not self._is_body:
-            # Counted here too, since a field of the head or the trailers that never ends is no field yet.
-            self._head_bytes += len(data)
-            if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
+            # Counted besides the fields, since one of the head or the trailers that never ends is no field yet.
+            self._unended_bytes += len(data)
+            if self._unended_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
                 self.send_400_response("The request's head is too large.")
         self._watch()
 
@@ -127,6 +119,12 @@ class BoundedProtocol(HttpToolsProtocol):
             self._decline(data[offer.args[0] :])
         except httptools.HttpParserError:
             self.send_400_response("Invalid HTTP request received.")
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, and note it; where a body breaks off the application notes its request itself."""
+        super().send_400_response(msg)
+        if self._expected != "body":
+            self._access_log.unreadable(self.client, msg)
 
     def _decline(self, rest: bytes) -> None:
         """Read a request that offers another protocol as if it did not (RFC 9110, 7.8 lets a server ignore the offer).
@@ -145,20 +143,22 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of the body; what is counted as a head begins anew, for what stands between pieces."""
-        self._is_body, self._head_bytes = True, 0
+        self._is_body = True
+        self._field_bytes = self._unended_bytes = 0
         super().on_body(body)
 
     def on_message_begin(self) -> None:
         """Begin a request."""
         super().on_message_begin()
-        self._expected, self._head_bytes = "head", 0
+        self._expected = "head"
+        self._field_bytes = self._unended_bytes = 0
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a field; raises ValueError past the head's size, which the parser turns into a 400."""
         super().on_header(name, value)
-        self._head_bytes += len(name) + len(value)
-        if self._head_bytes > MAX_HEAD_BYTES:
-            raise ValueError(self._head_bytes)
+        self._field_bytes += len(name) + len(value)
+        if self._field_bytes > MAX_HEAD_BYTES:
+            raise ValueError(self._field_bytes)
 
     def on_headers_complete(self) -> None:
         """Go on to the body; raises ValueError without exactly one Host, which RFC 9112, 3.2 makes a 400."""

@@ -120,6 +120,8 @@ class AccessLog:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on and note its status; None is a connection that got no whole answer's start."""
         if scope["type"] != "http":
+            # What can't be read as a request reaches no application; the connection tells of it.
+            scope["state"]["access_log"] = self
             await self._app(scope, receive, send)
             return
         status: int | None = None
@@ -138,6 +140,17 @@ class AccessLog:
             await self._app(scope, receive, noting)
         finally:
             self._note(scope, status, time.monotonic() - began, answer)
+
+    def unreadable(self, client: tuple[str, int] | None, message: str) -> None:
+        """Note what was answered 400 without being a request.
+
+        Args:
+            client: Its address and port.
+            message: What is wrong, in words of the server's own.
+        """
+        scope: Scope = {"method": "unreadable", "path": "", "query_string": b"", "headers": [], "client": client}
+        answer = Refusal(HTTPStatus.BAD_REQUEST, "unreadable", message).answer("http")
+        self._note(scope, answer.status, 0.0, answer.body)
 
     def _note(self, scope: Scope, status: int | None, seconds: float, answer: bytes) -> None:
         path = self._label(scope["path"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import gc
@@ -12,17 +13,25 @@ import ssl
 import sys
 import threading
 from collections.abc import Callable, Generator
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from truewatch_lineage.errors import ConfigError
 from truewatch_lineage.serving.connection import BoundedProtocol
+from truewatch_lineage.serving.handshakes import Remains, slim_buffers
+from truewatch_lineage.serving.listener import ExhaustedError, Listener
 
 IDLE_SECONDS: Final = 30
 GRACE_SECONDS: Final = 1
 """How long open requests get to end once the server is to stop."""
+
+HANDSHAKE_SECONDS: Final = 10.0
+"""TLS must be agreed on this long after the connection's start; asyncio would wait for a minute."""
+
+REFUSED_IN_WORDS: Final = 100
+"""So many connections above the limit are answered 503, further ones closed: each takes a descriptor."""
 
 GC_THRESHOLDS: Final = (50_000, 20, 20)
 """Measured by benchmarks/receiver.py: 2,200 events a second with Python's own, 2,500 to 3,100 with these."""
@@ -52,6 +61,7 @@ def configured(app: ASGIApp, *, max_connections: int, tls: ssl.SSLContext | None
     """
     config = uvicorn.Config(
         app,
+        loop="asyncio",  # others accept past the `Listener`
         http=BoundedProtocol,
         ws="none",
         lifespan="on",
@@ -82,16 +92,46 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._ready = ready
         self._ending = ending
+        self._remains = Remains()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then tell."""
-        await super().startup(sockets)
+        """Start, accept connections on ``sockets``, then tell."""
+        await super().startup([])  # it would listen without a bound on handshakes
+        if not self.started:  # an older uvicorn returns where a newer one ends
+            return
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_unless_told)
+        slim_buffers()
+        for listener in sockets or []:
+            self._count(listener)
+            tls = self.config.ssl
+            seconds = HANDSHAKE_SECONDS if tls else None
+            server = await loop.create_server(
+                self._protocol, sock=listener, ssl=tls, backlog=_BACKLOG, ssl_handshake_timeout=seconds
+            )
+            self.servers.append(server)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Tell, then end."""
         self._ending()
         await super().shutdown(sockets)
+
+    def _count(self, listener: socket.socket) -> None:
+        limit = self.config.limit_concurrency
+        if isinstance(listener, Listener) and limit is not None:
+            listener.count(self.lifespan.state["counters"], limit + REFUSED_IN_WORDS)
+
+    def _protocol(self) -> BoundedProtocol:
+        protocol = BoundedProtocol(self.config, self.server_state, self.lifespan.state)
+        if self.config.ssl:
+            self._remains.watch(protocol)
+        return protocol
+
+    async def on_tick(self, counter: int) -> bool:
+        """Do what is done ten times a second; returns whether the server is to end."""
+        self._remains.clear(self.lifespan.state["counters"].now)
+        return await super().on_tick(counter)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -107,7 +147,13 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def listen(host: str, port: int, *, owner: str) -> socket.socket:
+def _unless_told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what went wrong in the loop, but for what the listener has said."""
+    if not isinstance(context.get("exception"), ExhaustedError):
+        loop.default_exception_handler(context)
+
+
+def listen(host: str, port: int, *, owner: str) -> Listener:
     """Return a socket that accepts connections.
 
     Args:
@@ -130,9 +176,8 @@ def listen(host: str, port: int, *, owner: str) -> socket.socket:
         raise ConfigError(f"The {owner} can't listen on {where}: {error.strerror}.", key="--host", fix=fix) from error
 
 
-def _listen(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
-    # asyncio sets TCP_NODELAY only on sockets made with the protocol's number; without it every answer waits 40 ms.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+def _listen(family: socket.AddressFamily, host: str, port: int) -> Listener:
+    listener = Listener(family)
     try:
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
