@@ -10,11 +10,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
@@ -33,6 +35,8 @@ GROUP_SECONDS: Final = 0.5
 """How long the other members of a group may take to notice a signal that was sent to all of it, on a busy machine."""
 
 _LOOK_SECONDS: Final = 0.005
+_PENDING: Final = re.compile(r"^ShdPnd:\s*([0-9a-f]+)$", re.MULTILINE)
+"""In ``/proc/PID/status``: the signals that a process has got and not taken yet (proc(5), Linux only)."""
 
 
 class Forwarding:
@@ -87,7 +91,7 @@ class Forwarding:
         """Tell whether the last SIGINT has hit the canary as well, and set a new one out."""
         canary, deadline = self._canary, time.monotonic() + GROUP_SECONDS
         while canary is not None and time.monotonic() < deadline:
-            if canary.poll() is not None:
+            if canary.poll() is not None or _has_pending(canary.pid, signal.SIGINT):
                 canary.communicate()
                 self._canary = _canary()
                 return True
@@ -113,7 +117,39 @@ def die_with_parent() -> Callable[[], None] | None:
 
 
 def _canary() -> subprocess.Popen[bytes] | None:
-    """Start a process that does nothing, dies of a SIGINT, and ends with this one, as its input does."""
+    """Start a process that does nothing and ends with this one, as its input does.
+
+    It dies of a SIGINT; where it can be seen that it has got one, it blocks it, so that it need not run to show it, and
+    none is lost while it is only being started.
+    """
+    with _blocked(signal.SIGINT) if _pending(os.getpid()) is not None else contextlib.nullcontext():
+        with contextlib.suppress(OSError):
+            return subprocess.Popen(
+                ["cat"],  # noqa: S607 - any will do
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        return None
+
+
+@contextlib.contextmanager
+def _blocked(number: signal.Signals) -> Iterator[None]:
+    """Block a signal for a ``with`` block: what is started in it inherits that."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _has_pending(pid: int, number: signal.Signals) -> bool:
+    return bool((_pending(pid) or 0) >> (number - 1) & 1)
+
+
+def _pending(pid: int) -> int | None:
+    """Return the mask of the signals that wait for a process to take them; None where the system does not tell."""
     with contextlib.suppress(OSError):
-        return subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S607 - any will do
+        found = _PENDING.search(Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace"))
+        return int(found[1], 16) if found else None
     return None
