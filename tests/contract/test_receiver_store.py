@@ -170,7 +170,7 @@ def test_requests_and_connections_are_counted():
         metrics = receiver.request("GET", "/metrics").body.decode().splitlines()
     assert stats["requests"][DATAWAY] == {"200": 1, "400": 1}
     assert stats["requests"]["other"] == {"404": 1}
-    assert stats["connections"]["peak"] == 4
+    assert stats["connections"]["peak"] in {4, 5}  # one counts until the server has read of its end
     assert f'truewatch_receiver_requests_total{{path="{DATAWAY}",status="400"}} 1' in metrics
     assert "truewatch_receiver_stored_events 1" in metrics
 
