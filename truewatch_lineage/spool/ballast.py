@@ -47,7 +47,10 @@ class Ballast:
         Where it is not, new events must not take what is left: in an outage the ballast is given up to note it, and
         whatever took its room then would keep everything from leaving.
         """
-        return self._is_whole() or shutil.disk_usage(self.path.parent).free >= SIZE
+        try:
+            return self._is_whole() or shutil.disk_usage(self.path.parent).free >= SIZE
+        except OSError:  # the folder is gone, or can't be seen: whoever writes makes it anew, or says what is wrong
+            return True
 
     def drop(self) -> bool:
         """Give the room back.

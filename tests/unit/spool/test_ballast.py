@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,3 +53,19 @@ def test_no_room_after_all(ballast, monkeypatch, code):
     monkeypatch.setattr(os, "posix_fallocate", fail)
     assert not ballast.fill()
     assert not ballast.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("free", "has_file", "is_kept"), [(SIZE, False, True), (SIZE - 1, False, False), (0, True, True)]
+)
+def test_the_room_may_be_in_the_file_or_free(ballast, monkeypatch, free, has_file, is_kept):
+    """Which of both is no matter for deliveries."""
+    assert not has_file or ballast.fill()
+    monkeypatch.setattr(module.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    assert ballast.is_kept() is is_kept
+
+
+def test_a_folder_that_is_gone_is_told_by_whoever_writes(ballast):
+    """It is made anew then."""
+    ballast.path.parent.rmdir()
+    assert ballast.is_kept()
