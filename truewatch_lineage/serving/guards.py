@@ -149,7 +149,7 @@ class AccessLog:
             message: What is wrong, in words of the server's own.
         """
         scope: Scope = {"method": "unreadable", "path": "", "query_string": b"", "headers": [], "client": client}
-        answer = Refusal(HTTPStatus.BAD_REQUEST, "unreadable", message).answer("http")
+        answer = Refusal(400, "unreadable", message).answer("http")
         self._note(scope, answer.status, 0.0, answer.body)
 
     def _note(self, scope: Scope, status: int | None, seconds: float, answer: bytes) -> None:
