@@ -52,7 +52,8 @@ def clean_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyt
 @pytest.fixture(autouse=True)
 def nothing_left_running() -> Iterator[None]:
     """Fail a test that leaves a child process or a thread that would keep the interpreter alive."""
-    children, threads = _children(), _threads()
+    # Twice, since the kernel may leave out some where another ends meanwhile (proc(5), /proc/pid/task/tid/children).
+    children, threads = _children() | _children(), _threads()
     yield
     left = _wait_for_none(lambda: sorted((_threads() - threads) | (_children() - children)))
     assert not left, f"the test left running: {', '.join(left)}"
