@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.airflow_processes import wait_until
 from support.certificates import Authority
 from support.gateway import Gateway
 from support.receiver import Receiver
@@ -59,14 +60,6 @@ def descriptors(server):
     return len(list(Path(f"/proc/{server.pid}/fd").iterdir()))
 
 
-def until(condition):
-    """Wait until a condition holds, for 10 s at most."""
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def memory(server):
     """Return a server's resident memory in MiB."""
     return int(Path(f"/proc/{server.pid}/status").read_text("ascii").partition("VmRSS:")[2].split()[0]) / 1024
@@ -93,7 +86,7 @@ def test_silence_locks_nobody_out(server) -> None:
             assert descriptors(server) < usual + 320
             time.sleep(0.05)
         answered(server, 20)
-        until(lambda: descriptors(server) < usual + 20)
+        wait_until(lambda: descriptors(server) < usual + 20, 10, lambda: f"{descriptors(server)} descriptors")
     assert memory(server) < before + 70
     log = server.stderr()
     assert "Traceback" not in log

@@ -274,7 +274,9 @@ class Store:
         """
         if self.database.wal_bytes() > CHECKPOINT_BYTES:
             self.database.checkpoint()
-        self._give_back_if_due()
+        if not self.ballast.is_kept() and self._givings.is_due():
+            with contextlib.suppress(SpoolError):  # then it is tried again
+                self._give_back()
 
     def tidy_if_due(self) -> None:
         """Do at most every ten minutes, whichever process does it: `tidy`; on a full disk give back room now.
@@ -364,11 +366,6 @@ class Store:
             return action()
         except SpoolCorruptError:
             return action()
-
-    def _give_back_if_due(self) -> None:
-        if not self.ballast.is_kept() and self._givings.is_due():
-            with contextlib.suppress(SpoolError):  # then it is tried again
-                self._give_back()
 
     def _give_back(self) -> None:
         self.database.checkpoint()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from truewatch_lineage.cli import gateway
 from truewatch_lineage.config import load
 from truewatch_lineage.destinations.tokens import EnvToken
 from truewatch_lineage.errors import ConfigError, TokenError
@@ -58,7 +59,8 @@ def test_an_unknown_variable_is_told_with_the_nearest_variable(variable, meant):
 
 @pytest.mark.parametrize("name", ["tls_cert", "NO_TOKEN", "kafka-bootstrap", "topic"])
 def test_an_option_of_the_gateway_is_told_from_a_setting(name):
-    """In a variable as in a file."""
+    """In a variable as in a file, and it is one that the command has."""
+    assert f"--{name.lower().replace('_', '-')}" in {flag for option in gateway.command.params for flag in option.opts}
     said = f"an option of `truewatch-lineage gateway`: --{name.lower().replace('_', '-')}."
     (notice,) = load(BASE, environ={f"TRUEWATCH_LINEAGE_{name.upper().replace('-', '_')}": "x"}).notices
     assert said in notice
